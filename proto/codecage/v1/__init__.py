@@ -1,0 +1,1 @@
+"""The public protocol, generated from codecage.proto."""

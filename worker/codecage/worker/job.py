@@ -1,0 +1,164 @@
+"""One script from its first frame to its last, inside its worker."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from typing import NoReturn
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.worker.channel import Channel
+from codecage.worker.excerpt import excerpt, line_count
+from codecage.worker.lockdown.limits import lower_memory
+from codecage.worker.realm import FromHost, Realm, ToHost
+
+__all__ = ["Job"]
+
+_FLUSH_BYTES = 256 << 10
+"""Calls of one turn are sent early once they hold this much."""
+_MAX_NOTICES = 100
+
+
+class Job:
+    """Runs one script. Every way out sends one Finished frame, or a Turn with a broken limit, and then waits for death.
+
+    Owns nothing that outlives the process.
+    """
+
+    def __init__(self, realm: Realm, channel: Channel, baseline_bytes: int) -> None:
+        self._realm = realm
+        self._channel = channel
+        self._baseline_bytes = baseline_bytes
+        self._source = ""
+        self._calls: list[wire.Call] = []
+        self._call_bytes = 0
+        self._answers_taken = 0
+        self._is_settled = False
+        self._finished = wire.Finished(code="completed")
+        self._handlers: dict[int, Callable[[int, bytes, bytes], int]] = {
+            ToHost.OUTPUT: self._output,
+            ToHost.CALL: self._call,
+            ToHost.LIMIT: self._limit,
+            ToHost.SETTLED: self._settled,
+            ToHost.RESULT: self._result,
+            ToHost.ERROR: self._error,
+            ToHost.NOTICE: self._notice,
+            ToHost.END: self._end,
+        }
+
+    def run(self) -> NoReturn:
+        """Waits for the script, runs it, and never returns."""
+        script = self._channel.receive().script
+        realm = self._realm
+        realm.listen(lambda op, n, first, second: self._handlers[op](n, first, second))
+        self._source = script.source
+        lower_memory(self._baseline_bytes + script.compile_memory_bytes)
+        realm.engine.set_stack_quota(script.stack_bytes)
+        realm.ask(FromHost.CONFIGURE, 0, f'{{"rules":{script.rules_json},"tools":{script.tools_json}}}')
+        realm.ask(FromHost.INPUT, 0, script.input_json)
+        realm.ask(FromHost.CHECK, 0, script.source)
+        body = self._compile()
+        lower_memory(self._baseline_bytes + script.memory_bytes)
+        realm.start(body)
+        while True:
+            realm.loop.drain()
+            if self._is_settled and not realm.ask(FromHost.SETTLE):
+                self._finish()
+            self._send_turn(waiting=True)
+            self._take_answers()
+
+    def _compile(self) -> object:
+        try:
+            return self._realm.compile(self._source)
+        except Exception as error:  # the binding's own class; the text was checked, so only its size can be at fault
+            fields = {"name": "SyntaxError", "message": str(error).partition("\n")[0][:1000]}
+            self._error(0, b"syntax_error", json.dumps(fields).encode())
+            raise AssertionError("unreachable") from error
+
+    def _take_answers(self) -> None:
+        for answer in self._channel.receive().answers.answers:
+            self._answers_taken += 1
+            self._realm.ask(FromHost.ANSWER + answer.kind, answer.sequence, answer.text)
+            # Drained one by one, so that what the script sees does not depend on how answers were batched.
+            self._realm.loop.drain()
+
+    def _finish(self) -> NoReturn:
+        self._realm.tell_rejections()
+        self._realm.loop.drain()
+        self._realm.ask(FromHost.FINISH)
+        self._send_finished()
+
+    def _send_turn(self, *, waiting: bool, limit: wire.LimitBroken | None = None) -> None:
+        turn = wire.Turn(calls=self._calls, waiting=waiting, answers_taken=self._answers_taken, limit=limit)
+        self._calls = []
+        self._call_bytes = 0
+        self._channel.send(wire.WorkerFrame(turn=turn))
+
+    def _send_finished(self) -> NoReturn:
+        self._channel.send(wire.WorkerFrame(finished=self._finished))
+        self._channel.sleep()
+
+    # What the prelude asks for. Each returns a number to it, or does not return.
+
+    def _output(self, kind: int, text: bytes, data: bytes) -> int:
+        frame = wire.Output(kind=kind, text=text.decode())
+        if kind == 6:
+            try:
+                frame.data = base64.b64decode(data, validate=True)
+            except binascii.Error:
+                return 0
+        self._channel.send(wire.WorkerFrame(output=frame))
+        return 1
+
+    def _call(self, sequence: int, arguments: bytes, where: bytes) -> int:
+        tool, line, column = where.split(b",")
+        call = wire.Call(sequence=sequence, tool=int(tool), arguments_json=arguments.decode())
+        call.line, call.column = int(line), int(column)
+        self._calls.append(call)
+        self._call_bytes += len(arguments)
+        if self._call_bytes > _FLUSH_BYTES:
+            self._send_turn(waiting=False)
+        return 1
+
+    def _limit(self, _number: int, code: bytes, text: bytes) -> NoReturn:
+        line, column, message = _placed(text)
+        limit = wire.LimitBroken(code=code.decode(), message=message, line=line, column=column)
+        self._calls = []
+        self._send_turn(waiting=False, limit=limit)
+        self._channel.sleep()
+
+    def _settled(self, _number: int, _first: bytes, _second: bytes) -> int:
+        self._is_settled = True
+        return 1
+
+    def _result(self, has_value: int, value: bytes, _second: bytes) -> int:
+        if has_value:
+            self._finished.value_json = value.decode()
+        return 1
+
+    def _error(self, call: int, code: bytes, text: bytes) -> NoReturn:
+        error = wire.Error(call=call, **json.loads(text))
+        if code == b"syntax_error":
+            # The engine reports a missing bracket behind the script.
+            error.line = min(error.line, line_count(self._source))
+        error.excerpt = excerpt(self._source, error.line, error.column)
+        self._finished = wire.Finished(code=code.decode(), error=error, notices=self._finished.notices)
+        self._send_finished()
+
+    def _notice(self, _number: int, code: bytes, text: bytes) -> int:
+        if len(self._finished.notices) < _MAX_NOTICES:
+            line, column, message = _placed(text)
+            self._finished.notices.add(code=code.decode(), message=message[:2000], line=line, column=column)
+        return 1
+
+    def _end(self, _number: int, _first: bytes, _second: bytes) -> NoReturn:
+        if self._calls:
+            self._send_turn(waiting=False)
+        self._send_finished()
+
+
+def _placed(text: bytes) -> tuple[int, int, str]:
+    line, column, message = text.split(b",", 2)
+    return int(line), int(column), message.decode()

@@ -1,0 +1,149 @@
+// The names that a script finds: tools, ALL_TOOLS, input, text, image, exit.
+(function (cage) {
+  "use strict";
+  const { list } = cage;
+  const I = cage.intrinsics;
+  const AMBIGUOUS = -2;
+  const functions = new I.Map(); // index -> function
+  let indexes = new I.Map(); // exact name -> index
+  let aliases; // identifier -> index, made when first needed
+  cage.toolNames = list();
+
+  cage.indexOfTool = (name) => I.mapGet(indexes, name) ?? -1;
+
+  // A name as an identifier: what cannot stand in one becomes an underscore.
+  function identifier(name) {
+    let result = "";
+    for (let i = 0; i < name.length; i++) result += I.exec(/[\w$]/, name[i]) === null ? "_" : name[i];
+    return I.exec(/^[0-9]/, result) === null ? result : "_" + result;
+  }
+
+  function aliasIndex(key) {
+    if (aliases === undefined) {
+      aliases = new I.Map();
+      for (let i = 0; i < cage.toolNames.length; i++) {
+        const alias = identifier(cage.toolNames[i]);
+        I.mapSet(aliases, alias, I.mapHas(aliases, alias) ? AMBIGUOUS : i);
+      }
+    }
+    return I.mapGet(aliases, key) ?? -1;
+  }
+
+  function toolFunction(index) {
+    let found = I.mapGet(functions, index);
+    if (found === undefined) {
+      const name = cage.toolNames[index];
+      found = { [name]: (args) => cage.calls.callTool(index, args) }[name];
+      I.mapSet(functions, index, found);
+    }
+    return found;
+  }
+
+  function lookUp(key) {
+    if (typeof key !== "string") return undefined;
+    if (key === "call") return cage.calls.callByName;
+    let index = cage.indexOfTool(key);
+    if (index < 0) index = aliasIndex(key);
+    return index < 0 ? undefined : toolFunction(index);
+  }
+
+  const refuse = () => false;
+  // A proxy, so that a thousand tools cost a script nothing until it names one.
+  const tools = new Proxy(I.create(null), {
+    __proto__: null,
+    get: (_, key) => lookUp(key),
+    has: (_, key) => lookUp(key) !== undefined,
+    ownKeys: () => {
+      const keys = list();
+      for (let i = 0; i < cage.toolNames.length; i++) keys[i] = cage.toolNames[i];
+      return keys;
+    },
+    getOwnPropertyDescriptor: (_, key) => {
+      const value = lookUp(key);
+      if (value === undefined) return undefined;
+      const enumerable = cage.indexOfTool(key) >= 0;
+      return { __proto__: null, value, writable: false, enumerable, configurable: true };
+    },
+    set: refuse,
+    defineProperty: refuse,
+    deleteProperty: refuse,
+    setPrototypeOf: refuse,
+    preventExtensions: refuse,
+  });
+
+  function allTools(entries) {
+    const all = [];
+    for (let i = 0; i < entries.length; i++) {
+      const entry = I.freeze({ name: entries[i][0], description: entries[i][1] });
+      I.defineProperty(all, i, { __proto__: null, value: entry, enumerable: true });
+    }
+    return I.freeze(all);
+  }
+
+  function toText(value) {
+    if (typeof value === "string") return value;
+    if (typeof value !== "object" || value === null) return cage.inspect(value, cage.budgets.output + 1);
+    try {
+      return cage.values.stringify(value) ?? cage.inspect(value, cage.budgets.output + 1);
+    } catch {
+      return cage.inspect(value, cage.budgets.output + 1);
+    }
+  }
+
+  function spend(bytes, what) {
+    cage.budgets.output -= bytes;
+    if (cage.budgets.output >= 0) return;
+    const at = cage.errors.place(I.stackOf(new I.Error()));
+    cage.stop("output_limit", `${what} brings the output over its limit of ${cage.rules.outputBytes} bytes`, at);
+  }
+
+  function text(value) {
+    const written = I.toWellFormed(toText(value));
+    if (written.length > cage.budgets.output) spend(written.length, "text()");
+    spend(cage.text.utf8Length(written), "text()");
+    cage.host(cage.TO_HOST.OUTPUT, 0, written, "");
+  }
+
+  const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+);base64,/;
+
+  // image("data:image/png;base64,..."), image(base64, mimeType) or image({ data, mimeType }).
+  function image(source, type) {
+    const isObject = typeof source === "object" && source !== null;
+    let data = isObject ? source.data : source;
+    let mimeType = (isObject ? source.mimeType : type) ?? "image/png";
+    if (typeof data !== "string" || typeof mimeType !== "string") {
+      throw new I.TypeError("image() takes base64 text and a media type, or { data, mimeType }");
+    }
+    const url = I.exec(DATA_URL, I.slice(data, 0, 200));
+    if (url !== null) {
+      mimeType = url[1];
+      data = I.slice(data, url[0].length);
+    }
+    spend(I.floor((data.length * 3) / 4), "image()");
+    if (cage.host(cage.TO_HOST.OUTPUT, 6, cage.text.head(I.toWellFormed(mimeType), 200), I.toWellFormed(data)) !== 1) {
+      throw new I.TypeError("image() takes base64 text");
+    }
+  }
+
+  // Ends the run as completed. Nothing after it runs, no finally either.
+  function exit(value) {
+    cage.endWith(value);
+  }
+
+  cage.configureTools = (entries) => {
+    indexes = new I.Map();
+    aliases = undefined;
+    cage.toolNames = list();
+    for (let i = 0; i < entries.length; i++) {
+      cage.toolNames[i] = entries[i][0];
+      I.mapSet(indexes, entries[i][0], i);
+    }
+    let all;
+    cage.exposeGetter("ALL_TOOLS", () => (all ??= allTools(entries)));
+  };
+
+  cage.expose("tools", tools);
+  cage.expose("text", text);
+  cage.expose("image", image);
+  cage.expose("exit", exit);
+})

@@ -1,0 +1,85 @@
+// Advice for a model that has to repair its script, from the text of the engine's errors.
+(function (cage) {
+  "use strict";
+  const I = cage.intrinsics;
+  const NOT_DEFINED = /^([A-Za-z_$][\w$]*) is not defined/;
+  const NOT_A_TOOL = /tools\.([\w$]+) is not a function/;
+  const NOT_HERE = {
+    __proto__: null,
+    Buffer: 1, Deno: 1, URL: 1, WebSocket: 1, XMLHttpRequest: 1, clearTimeout: 1, crypto: 1, document: 1, fetch: 1,
+    fs: 1, module: 1, os: 1, path: 1, process: 1, require: 1, setImmediate: 1, setInterval: 1, setTimeout: 1, window: 1,
+  };
+
+  // Edits between two short words, as far as they matter here.
+  function distance(left, right) {
+    let row = cage.list();
+    for (let j = 0; j <= right.length; j++) row[j] = j;
+    for (let i = 1; i <= left.length; i++) {
+      const next = cage.list();
+      next[0] = i;
+      for (let j = 1; j <= right.length; j++) {
+        const change = row[j - 1] + (left[i - 1] === right[j - 1] ? 0 : 1);
+        next[j] = I.min(change, I.min(row[j], next[j - 1]) + 1);
+      }
+      row = next;
+    }
+    return row[right.length];
+  }
+
+  // The listed tool whose name is nearest to `name`, or "" if none is near.
+  function nearest(name) {
+    const wanted = I.toLowerCase(I.slice(name, 0, 64));
+    let best = "";
+    let bestDistance = I.floor(wanted.length / 3) + 1;
+    const count = I.min(cage.toolNames.length, 500);
+    for (let i = 0; i < count; i++) {
+      const candidate = I.toLowerCase(I.slice(cage.toolNames[i], 0, 64));
+      const holds = candidate.length > 3 && wanted.length > 3
+        && (I.indexOf(candidate, wanted) >= 0 || I.indexOf(wanted, candidate) >= 0);
+      const edits = holds ? 1 : distance(wanted, candidate);
+      if (edits < bestDistance) {
+        best = cage.toolNames[i];
+        bestDistance = edits;
+      }
+    }
+    return best;
+  }
+
+  function knownTools() {
+    const names = cage.list();
+    const count = I.min(cage.toolNames.length, 20);
+    for (let i = 0; i < count; i++) names[i] = cage.toolNames[i];
+    const more = cage.toolNames.length > count ? `, and ${cage.toolNames.length - count} more` : "";
+    return count === 0 ? "No tools were given to this script." : `The tools are: ${I.arrayJoin(names, ", ")}${more}.`;
+  }
+
+  function unknownTool(name) {
+    const near = nearest(name);
+    return near === "" ? knownTools() : `Did you mean ${I.jsonStringify(near)}?`;
+  }
+
+  function missingGlobal(name) {
+    if (cage.indexOfTool(name) >= 0) return `Tools are called as tools.${name}({...}).`;
+    if (name in NOT_HERE) return `${name} is not available here: call a tool instead. ${knownTools()}`;
+    return `Only the built-ins of JavaScript, the console and tools are available here; tools are called as tools.name({...}).`;
+  }
+
+  cage.unknownTool = unknownTool;
+
+  cage.hint = (error, message) => {
+    const tool = cage.toolOf(error);
+    if (tool !== "") return `The tool ${I.jsonStringify(tool)} failed. Catch the error with try/catch if the script can go on without it.`;
+    const global = I.exec(NOT_DEFINED, message);
+    if (global !== null) return missingGlobal(global[1]);
+    const missing = I.exec(NOT_A_TOOL, message);
+    if (missing !== null) return `There is no tool of that name. ${unknownTool(missing[1])}`;
+    return "";
+  };
+
+  cage.syntaxHint = (message) => {
+    if (I.startsWith(message, "await is only valid")) return "Make the function that uses await async, and await what it returns.";
+    if (I.startsWith(message, "import declarations")) return "Nothing can be imported here. Tools are there already, as tools.name({...}).";
+    if (I.startsWith(message, "export declarations")) return "Use return instead of export: the script is the body of an async function.";
+    return "";
+  };
+})

@@ -1,0 +1,103 @@
+// Text that crosses the boundary: its size in UTF-8, its well-formedness, the shape of JSON.
+(function (cage) {
+  "use strict";
+  const { charCodeAt, exec, indexOf, jsonParse, slice, isSafeInteger, String } = cage.intrinsics;
+  const NOT_ASCII = /[^\x00-\x7f]/;
+  const LONG_NUMBER = /[0-9]{16}/;
+
+  // Bytes of `text` in UTF-8, once it is well-formed.
+  function utf8Length(text) {
+    const length = text.length;
+    let bytes = length;
+    if (exec(NOT_ASCII, text) === null) return bytes;
+    for (let i = 0; i < length; i++) {
+      const unit = charCodeAt(text, i);
+      if (unit < 0x80) continue;
+      bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+    }
+    return bytes;
+  }
+
+  // Whether `text` takes more than `limit` bytes of UTF-8; cheap for short ones.
+  function exceedsBytes(text, limit) {
+    if (text.length > limit) return true;
+    return text.length * 3 > limit && utf8Length(text) > limit;
+  }
+
+  // The longest beginning of `text` that fits into `limit` UTF-16 units and splits no character.
+  function head(text, limit) {
+    if (text.length <= limit) return text;
+    const unit = limit > 0 ? charCodeAt(text, limit - 1) : 0;
+    return slice(text, 0, unit >= 0xd800 && unit <= 0xdbff ? limit - 1 : limit);
+  }
+
+  // JSON.stringify writes a lone surrogate as an escape; other languages cannot read it, so it becomes U+FFFD.
+  function wellFormedJson(json) {
+    let at = indexOf(json, "\\ud");
+    if (at < 0) return json;
+    let result = "";
+    let from = 0;
+    while (at >= 0) {
+      let slashes = 0;
+      while (json[at - 1 - slashes] === "\\") slashes++;
+      if (slashes % 2 === 0) {
+        result += slice(json, from, at) + "\\ufffd";
+        from = at + 6;
+      }
+      at = indexOf(json, "\\ud", slashes % 2 === 0 ? from : at + 1);
+    }
+    return result + slice(json, from);
+  }
+
+  // The end of the string literal that begins at `at` in a valid JSON text: the index of its closing quote.
+  function endOfString(json, at) {
+    let end = indexOf(json, '"', at + 1);
+    for (;;) {
+      let slashes = 0;
+      while (json[end - 1 - slashes] === "\\") slashes++;
+      if (slashes % 2 === 0) return end;
+      end = indexOf(json, '"', end + 1);
+    }
+  }
+
+  // Which of the two limits a valid JSON text breaks: "depth", "items", or "" for none.
+  function brokenShape(json, maxDepth, maxItems) {
+    const length = json.length;
+    if (length <= maxDepth && length <= maxItems) return "";
+    let depth = 0;
+    let items = 1;
+    for (let i = 0; i < length; i++) {
+      const char = json[i];
+      if (char === '"') i = endOfString(json, i);
+      else if (char === "[" || char === "{") {
+        if (++depth > maxDepth) return "depth";
+        items++;
+      } else if (char === "]" || char === "}") depth--;
+      else if (char === "," || char === ":") items++;
+      if (items > maxItems) return "items";
+    }
+    return "";
+  }
+
+  // Parses JSON of a tool; `onInexact(path, source)` hears of the first integer that a JavaScript number cannot hold.
+  function parse(json, onInexact) {
+    if (exec(LONG_NUMBER, json) === null) return jsonParse(json);
+    let path = "";
+    let text = "";
+    const value = jsonParse(json, function (key, item, context) {
+      if (typeof item === "number" && !isSafeInteger(item) && exec(/^-?[0-9]+$/, context.source) !== null) {
+        if (String(item) !== context.source && text === "") {
+          path = key;
+          text = context.source;
+        }
+      }
+      return item;
+    });
+    if (text === "") return value;
+    onInexact(path, text);
+    // Parsed anew: a reviver loses keys like "__proto__".
+    return jsonParse(json);
+  }
+
+  cage.text = { __proto__: null, exceedsBytes, utf8Length, head, wellFormedJson, brokenShape, parse };
+})

@@ -1,0 +1,90 @@
+"""From the fork to the first frame: a child of the template locks itself and becomes a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from typing import NoReturn
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.worker.channel import Channel
+from codecage.worker.engine import OUT_OF_MEMORY_EXIT, Engine, EngineError
+from codecage.worker.job import Job
+from codecage.worker.lockdown.descriptors import close_inherited
+from codecage.worker.lockdown.identity import change_user
+from codecage.worker.lockdown.layers import Layer, State
+from codecage.worker.lockdown.limits import apply_limits
+from codecage.worker.lockdown.privileges import drop_privileges
+from codecage.worker.loop import JobLoop
+from codecage.worker.realm import BROKEN_BRIDGE_EXIT, Realm
+
+__all__ = ["Birth", "become_worker", "prepare_realm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """What a worker is born with. Sizes in bytes, times in seconds."""
+
+    connection: int
+    stderr: int
+    uid: int
+    parent: int
+    baseline_bytes: int
+    """Data segment of the template at the fork: what the memory of a script is counted from."""
+    memory_ceiling: int
+    cpu_ceiling: int
+
+
+def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
+    """Locks this process, tells that it is ready, and runs one script. `realm` is None where each worker makes its own."""
+    try:
+        # The wakeup descriptor is closed below: a late signal must not write to whatever takes its number.
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        layers = [close_inherited(birth.connection, birth.stderr)]
+        baseline = birth.baseline_bytes
+        if realm is None:
+            realm, baseline = prepare_realm(loop), _data_bytes()
+        else:
+            realm.engine.run_single_threaded()
+        layers += _lock(birth, baseline)
+        channel = Channel()
+        channel.send(wire.WorkerFrame(ready=_ready(layers)))
+        Job(realm, channel, baseline).run()
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY_EXIT)
+    except EngineError as error:
+        os.write(2, f"{error}\n".encode())
+    except BaseException as error:  # the class alone: a traceback could carry the script's data
+        os.write(2, f"worker failed: {type(error).__name__}\n".encode())
+    os._exit(BROKEN_BRIDGE_EXIT)
+
+
+def _lock(birth: Birth, baseline: int) -> list[Layer]:
+    return [
+        Layer("environment", State.ACTIVE, "empty but for TZ"),
+        change_user(birth.uid),
+        *drop_privileges(birth.parent),
+        apply_limits(baseline + birth.memory_ceiling, birth.cpu_ceiling),
+        Layer("realm", State.ACTIVE, "no host object, debugger, WebAssembly or shared memory"),
+    ]
+
+
+def prepare_realm(loop: JobLoop) -> Realm:
+    """An engine and a realm of this process's own. Raises EngineError."""
+    engine = Engine.load()
+    engine.run_single_threaded()
+    engine.limit_nursery()
+    engine.exit_when_out_of_memory()
+    loop.install()
+    return Realm(engine, loop)
+
+
+def _data_bytes() -> int:
+    with open("/proc/self/statm", "rb") as statm:
+        return int(statm.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _ready(layers: list[Layer]) -> wire.Ready:
+    return wire.Ready(layers=[wire.Layer(name=layer.name, state=layer.state, detail=layer.detail) for layer in layers])
