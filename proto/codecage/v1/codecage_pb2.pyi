@@ -426,6 +426,8 @@ class _WarningKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WarningKi
     """Nothing was returned although the script looks as if something should be."""
     WARNING_KIND_ABANDONED_CALL: _WarningKind.ValueType  # 16
     """Only a settled race awaited a call."""
+    WARNING_KIND_NOT_SERVED: _WarningKind.ValueType  # 17
+    """The client asked a running script for something that this server does not serve; it was ignored."""
 
 class WarningKind(_WarningKind, metaclass=_WarningKindEnumTypeWrapper):
     """The kind of a warning."""
@@ -464,6 +466,8 @@ WARNING_KIND_NO_VALUE: WarningKind.ValueType  # 15
 """Nothing was returned although the script looks as if something should be."""
 WARNING_KIND_ABANDONED_CALL: WarningKind.ValueType  # 16
 """Only a settled race awaited a call."""
+WARNING_KIND_NOT_SERVED: WarningKind.ValueType  # 17
+"""The client asked a running script for something that this server does not serve; it was ignored."""
 Global___WarningKind: _TypeAlias = WarningKind  # noqa: Y015
 
 class _LimitAction:

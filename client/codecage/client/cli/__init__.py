@@ -1,0 +1,22 @@
+"""The command `codecage`. Needs the package's `cli` extra; the library does not."""
+
+import importlib.util
+import sys
+
+USAGE_ERROR = 2
+
+
+def main() -> None:
+    """Run the command line and exit: 0 completed, 1 script did not complete, 2 wrong usage, 3 no server."""
+    if sys.platform != "linux":
+        sys.exit(_told(f"codecage runs on Linux only, not on {sys.platform}"))
+    if missing := [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]:
+        sys.exit(_told(f"the command line needs {' and '.join(missing)}: pip install 'codecage[cli]'"))
+    from codecage.client.cli._app import app
+
+    app()
+
+
+def _told(message: str) -> int:
+    print(f"codecage: {message}", file=sys.stderr)
+    return USAGE_ERROR

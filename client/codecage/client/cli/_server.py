@@ -1,0 +1,80 @@
+"""Which server a command talks to, and how it tells that there is none."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Annotated, TypeAlias
+
+import typer
+
+from codecage.client import (
+    Client,
+    CodecageError,
+    FateUnknown,
+    InvalidRequest,
+    NotRun,
+    PreconditionFailed,
+)
+
+_CONNECT_SECONDS = 3.0
+
+
+class ExitCode(IntEnum):
+    """What the commands exit with."""
+
+    COMPLETED = 0
+    NOT_COMPLETED = 1
+    USAGE = 2
+    NO_SERVER = 3
+    INTERRUPTED = 130
+
+
+ServerOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="CODECAGE_SERVER",
+        metavar="ADDRESS",
+        help="A running server: unix:/path or host:port. Without it, one is started for this command.",
+    ),
+]
+
+
+def client_of(server: str | None) -> Client:
+    """A client of the named server, or of one of its own."""
+    return Client.connect(server, connect_timeout=_CONNECT_SECONDS) if server else Client.local()
+
+
+def complain(message: str, code: ExitCode) -> typer.Exit:
+    """Say what is wrong and return the exception to raise."""
+    print(f"codecage: {message}", file=sys.stderr)
+    return typer.Exit(code)
+
+
+@contextmanager
+def told_errors() -> Generator[None]:
+    """Turn what the library raises into a message and an exit code."""
+    try:
+        yield
+    except InvalidRequest as error:
+        raise complain(_told_violations(error), ExitCode.USAGE) from error
+    except PreconditionFailed as error:
+        raise complain(f"not run: {error}", ExitCode.USAGE) from error
+    except NotRun as error:
+        again = f"; try again in {error.retry_after:g} s" if error.retry_after is not None else ""
+        raise complain(f"not run: {error}{again}", ExitCode.NO_SERVER) from error
+    except FateUnknown as error:
+        message = f"the server was lost: {error}. Calls that were made may have had effects."
+        raise complain(message, ExitCode.NO_SERVER) from error
+    except CodecageError as error:
+        raise complain(str(error), ExitCode.NO_SERVER) from error
+    except KeyboardInterrupt as error:
+        raise typer.Exit(ExitCode.INTERRUPTED) from error
+
+
+def _told_violations(error: InvalidRequest) -> str:
+    if not error.violations:
+        return f"the request was refused: {error}"
+    lines = (f"\n  {violation.field}: {violation.reason}" for violation in error.violations)
+    return f"the request was refused: {error.refusal.message}{''.join(lines)}"

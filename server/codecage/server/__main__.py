@@ -1,0 +1,33 @@
+"""Starts the service: arguments, logging, exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Exit code 0 after a drain, 1 if the service could not start, 2 for wrong arguments."""
+    if sys.platform != "linux":
+        print(f"codecage serve runs on Linux only; this is {sys.platform}", file=sys.stderr)
+        return 1
+    from codecage.server.config import load_settings  # noqa: PLC0415  # after the check of the system
+    from codecage.server.logs import configure_logs  # noqa: PLC0415
+    from codecage.server.orphans import adopt_orphans  # noqa: PLC0415
+    from codecage.server.server import ServerError, serve  # noqa: PLC0415
+
+    settings = load_settings(sys.argv[1:])
+    configure_logs(settings.log_level, settings.log_format)
+    adopt_orphans()
+    try:
+        asyncio.run(serve(settings))
+    except ServerError as error:
+        print(f"codecage serve: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""The configuration: flags over environment (CODECAGE_...) over a TOML file over the defaults, which stand only here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from codecage.server.limits import CEILINGS, Limits
+from codecage.server.pool import PoolOptions
+from codecage.server.template import TemplateOptions
+
+__all__ = ["Settings", "load_settings"]
+
+_MIB = 1 << 20
+
+
+class Settings(BaseSettings):
+    """The Codecage service."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="CODECAGE_",
+        frozen=True,
+        extra="forbid",
+        cli_prog_name="codecage serve",
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_hide_none_type=True,
+        cli_avoid_json=True,
+    )
+
+    listen: list[str] = Field(default=["127.0.0.1:50551"], description="Where to listen: unix:PATH or HOST:PORT. May be given again.")
+    socket_mode: str = Field(default="600", description="Mode of a Unix socket, in octal.")
+    config: str = Field(default="", description="A TOML file with these settings.")
+    capacity: int = Field(default=64, ge=1, le=10_000, description="Scripts that run at the same time.")
+    warm: int = Field(default=4, ge=0, le=1000, description="Workers kept ready.")
+    queue: int = Field(default=256, ge=0, le=100_000, description="Requests that may wait for a place.")
+    queue_wait: float = Field(default=30.0, gt=0, description="Seconds that one may wait.")
+    forks_per_template: int = Field(default=10_000, ge=1, description="Workers made by one template.")
+    engine_mode: Literal["auto", "prepared", "per_worker"] = Field(default="auto", description="How workers get their engine.")
+    max_memory: int = Field(default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB.")
+    max_script_time: float = Field(default=CEILINGS.script_time, gt=0, description="Highest script time, in seconds.")
+    max_wall_time: float = Field(default=CEILINGS.wall_time, gt=0, description="Highest wall time, in seconds.")
+    max_lifetime: float = Field(default=CEILINGS.lifetime, gt=0, description="Highest lifetime of a run, in seconds.")
+    uid_base: int = Field(default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root.")
+    uid_count: int = Field(default=PoolOptions().uid_count, ge=0, description="Size of the range of uids; 0: not used.")
+    drain_seconds: float = Field(default=30.0, ge=0, description="Seconds that running scripts get after SIGTERM.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level of log lines.")
+    log_format: Literal["auto", "text", "json"] = Field(default="auto", description="Form of log lines; auto: text on a terminal.")
+    ready_fd: int = Field(default=-1, description="Descriptor that is told, in one line of JSON, when the service is ready.")
+    lifeline_fd: int = Field(default=-1, description="Descriptor whose end of file ends the service.")
+
+    @field_validator("listen", mode="before")
+    @classmethod
+    def _split_addresses(cls, value: object) -> object:
+        return value.split(",") if isinstance(value, str) and not value.startswith("[") else value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags and arguments, then the environment, then the file that --config or CODECAGE_CONFIG names."""
+        path = _config_path(sys.argv[1:])
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=path or None)
+
+    def ceilings(self) -> Limits:
+        """The highest limits that a request may ask for."""
+        changes = {
+            "script_time": self.max_script_time,
+            "cpu_time": self.max_script_time + 1,
+            "wall_time": self.max_wall_time,
+            "lifetime": self.max_lifetime,
+            "memory_bytes": self.max_memory * _MIB,
+            "compile_memory_bytes": max(self.max_memory, 128) * _MIB,
+        }
+        values = {name: getattr(CEILINGS, name) for name in CEILINGS.__slots__}
+        return Limits(**(values | changes))
+
+    def pool_options(self) -> PoolOptions:
+        """What the pool is made with."""
+        ceilings = self.ceilings()
+        return PoolOptions(
+            capacity=self.capacity,
+            warm=min(self.warm, self.capacity),
+            queue=self.queue,
+            queue_wait=self.queue_wait,
+            forks_per_template=self.forks_per_template,
+            uid_base=self.uid_base,
+            uid_count=self.uid_count,
+            template=TemplateOptions(
+                mode=self.engine_mode,
+                memory_ceiling=max(ceilings.memory_bytes, ceilings.compile_memory_bytes),
+                cpu_ceiling=int(ceilings.cpu_time) + 1,
+            ),
+        )
+
+
+def load_settings(arguments: list[str]) -> Settings:
+    """The settings of this process. Exits with code 2 and a message where one is wrong."""
+    return Settings(_cli_parse_args=arguments)  # type: ignore[call-arg]  # a parameter of pydantic-settings
+
+
+def _config_path(arguments: list[str]) -> str:
+    for index, argument in enumerate(arguments):
+        if argument == "--config" and index + 1 < len(arguments):
+            return arguments[index + 1]
+        if argument.startswith("--config="):
+            return argument.partition("=")[2]
+    return os.environ.get("CODECAGE_CONFIG", "")

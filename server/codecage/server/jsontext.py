@@ -1,0 +1,59 @@
+"""JSON text of strangers: whether it is well-formed, how deep it is, how many items it holds. Never builds a tree to tell."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+__all__ = ["JsonShape", "is_json_object", "problem_with"]
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_KEEP_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+
+
+class JsonShape:
+    """The limits on a JSON value: nesting, and values and keys in all."""
+
+    __slots__ = ("depth", "items")
+
+    def __init__(self, depth: int, items: int) -> None:
+        self.depth = depth
+        self.items = items
+
+    def broken_by(self, text: bytes) -> str:
+        """Which limit a well-formed `text` breaks, in words; "" for none."""
+        opened = text.count(b"[") + text.count(b"{")
+        separators = text.count(b",") + text.count(b":")
+        if opened <= self.depth and opened + separators < self.items:
+            return ""
+        bare = _STRINGS.sub(b"", text)
+        if self._is_deeper(bare.translate(None, _KEEP_BRACKETS)):
+            return f"it is nested deeper than {self.depth} levels"
+        items = 1 + sum(bare.count(mark) for mark in (b"[", b"{", b",", b":"))
+        return f"it holds more than {self.items} items" if items > self.items else ""
+
+    def _is_deeper(self, brackets: bytes) -> bool:
+        # Each round takes away the innermost level.
+        for _ in range(self.depth):
+            if not brackets:
+                return False
+            brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        return bool(brackets)
+
+
+def problem_with(text: bytes, shape: JsonShape) -> str:
+    """What is wrong with `text` as a JSON value within `shape`, in words; "" if nothing is."""
+    broken = shape.broken_by(text)
+    if broken:
+        return broken
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        return f"it is not JSON: {error}"
+    return ""
+
+
+def is_json_object(text: str) -> bool:
+    """Whether a well-formed JSON text is an object."""
+    return text.lstrip(" \t\r\n").startswith("{")

@@ -1,0 +1,280 @@
+"""Warm workers, slots and templates: who gets a worker, when, and what replaces what."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import structlog
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.death import Death
+from codecage.server.errors import Unavailable
+from codecage.server.slots import Slots
+from codecage.server.template import TemplateOptions, TemplateProcess
+from codecage.server.worker import Worker
+
+__all__ = ["Pool", "PoolOptions"]
+
+_log = structlog.get_logger(__name__)
+_MAX_FAILURES = 3
+"""Workers that die before they are ready, in a row, until the engine counts as down."""
+_RESTART_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """How many workers there are. Times in seconds."""
+
+    capacity: int = 64
+    """Scripts that run at the same time."""
+    warm: int = 4
+    """Workers kept ready; 0 makes each when it is needed."""
+    queue: int = 256
+    """Requests that may wait for a slot."""
+    queue_wait: float = 30.0
+    """How long one may wait."""
+    forks_per_template: int = 10_000
+    """After so many the template is replaced, since its children share one address-space layout."""
+    uid_base: int = 1_879_048_192
+    """First uid of the range for workers, where the service is root. Nothing else uses 0x70000000 and above."""
+    uid_count: int = 65_536
+    """Size of that range."""
+    template: TemplateOptions = field(default_factory=TemplateOptions)
+
+
+class Pool:
+    """Owns templates and workers. `lease` hands out one locked worker for one script, and takes it down after it."""
+
+    def __init__(self, options: PoolOptions) -> None:
+        self.options = options
+        self.slots = Slots(options.capacity, options.queue, options.queue_wait)
+        self.layers: list[wire.Layer] = []
+        """What shields the workers, as the last one told it."""
+        self.forks = 0
+        self.templates = 0
+        self._ids = itertools.count(1)
+        self._template: TemplateProcess | None = None
+        self._retired: set[TemplateProcess] = set()
+        self._warm: deque[Worker] = deque()
+        self._starting: set[_Newborn] = set()
+        self._wanted: deque[asyncio.Future[Worker]] = deque()
+        self._failures = 0
+        self._is_closed = False
+        self._renewal: asyncio.Task[None] | None = None
+        self._used_uids: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Starts the first template and the warm workers. Raises Unavailable if there can be none."""
+        self._template = await self._start_template()
+        self._refill()
+        if self.options.warm:
+            first: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+            self._wanted.append(first)
+            self._warm.appendleft(await first)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether workers can be made now."""
+        return self._template is not None
+
+    @property
+    def engine(self) -> wire.TemplateReady:
+        """What the present template says of its engine."""
+        return self._template.info if self._template is not None else wire.TemplateReady()
+
+    @property
+    def warm_count(self) -> int:
+        """Workers that are ready."""
+        return len(self._warm)
+
+    @contextlib.asynccontextmanager
+    async def lease(self) -> AsyncIterator[Worker]:
+        """A worker for one script. Raises Busy or Unavailable.
+
+        On leaving the worker is killed; its slot is free once it has been reaped.
+        """
+        async with self.slots.acquire() as slot:
+            worker = await self._take()
+            try:
+                yield worker
+            finally:
+                worker.kill()
+                slot.release_after(worker.exited)
+
+    def drain(self) -> None:
+        """Admits no more; running scripts go on."""
+        self.slots.close()
+
+    async def close(self) -> None:
+        """Ends everything, and returns when every process has been reaped."""
+        self._is_closed = True
+        self.drain()
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.wait([self._renewal])
+        templates = [*self._retired, *([self._template] if self._template else [])]
+        for template in templates:
+            template.kill()
+        for template in templates:
+            await template.gone.wait()
+
+    async def _take(self) -> Worker:
+        while self._warm:
+            worker = self._warm.popleft()
+            if not worker.exited.is_set():
+                self._refill_soon()
+                return worker
+        if self._failures >= _MAX_FAILURES:
+            self._failures = 0
+            raise Unavailable("workers die before they are ready", _RESTART_SECONDS)
+        wanted: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
+        self._wanted.append(wanted)
+        self._refill()
+        try:
+            return await wanted
+        except asyncio.CancelledError:
+            if wanted.done() and not wanted.cancelled() and wanted.exception() is None:
+                self._warm.append(wanted.result())
+            raise
+
+    def _refill_soon(self) -> None:
+        asyncio.get_running_loop().call_soon(self._refill)
+
+    def _refill(self) -> None:
+        """Forks what is missing: one for each that waits, and the warm ones."""
+        template = self._template
+        if template is None or self._is_closed:
+            return
+        waiting = sum(not wanted.done() for wanted in self._wanted)
+        missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
+        for _ in range(missing):
+            self.forks += 1
+            newborn = _Newborn(self)
+            worker_id = next(self._ids)
+            newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+            self._starting.add(newborn)
+        if template.forks >= self.options.forks_per_template:
+            self._renew()
+
+    def _uid_for(self, worker_id: int) -> int:
+        if os.getuid() != 0 or not self.options.uid_count:
+            return 0
+        for offset in range(self.options.uid_count):
+            uid = self.options.uid_base + (worker_id + offset) % self.options.uid_count
+            if uid not in self._used_uids:
+                self._used_uids.add(uid)
+                return uid
+        raise Unavailable("no uid is free for a worker", _RESTART_SECONDS)
+
+    def on_ready(self, newborn: _Newborn, worker: Worker) -> None:
+        """A worker has locked itself and waits for a script."""
+        self._starting.discard(newborn)
+        self._failures = 0
+        self.layers = worker.layers
+        while self._wanted:
+            wanted = self._wanted.popleft()
+            if not wanted.done():
+                wanted.set_result(worker)
+                return
+        self._warm.append(worker)
+
+    def on_lost(self, newborn: _Newborn, worker: Worker, death: Death) -> None:
+        """A worker died before its lease."""
+        if newborn in self._starting:
+            self._starting.discard(newborn)
+            if not death.is_template_lost and not self._is_closed:
+                self._failures += 1
+                _log.error("worker died before it was ready", how=death.describe(), stderr=death.stderr[-500:])
+        with contextlib.suppress(ValueError):
+            self._warm.remove(worker)
+        if self._failures >= _MAX_FAILURES:
+            self._refuse_waiting(Unavailable("workers die before they are ready", _RESTART_SECONDS))
+        else:
+            self._refill_soon()
+
+    def on_gone(self, worker: Worker) -> None:
+        """A worker's process has been reaped."""
+        self._used_uids.discard(worker.uid)
+
+    def _refuse_waiting(self, error: Unavailable) -> None:
+        while self._wanted:
+            wanted = self._wanted.popleft()
+            if not wanted.done():
+                wanted.set_exception(error)
+
+    async def _start_template(self) -> TemplateProcess:
+        self.templates += 1
+        template = TemplateProcess(self.options.template, self._on_template_lost)
+        self._retired.add(template)
+        try:
+            await template.wait_ready()
+        except BaseException:
+            template.kill()
+            raise
+        self._retired.discard(template)
+        info = template.info
+        _log.info("template ready", pid=template.pid, prepared=info.prepared, engine=info.engine, reason=info.reason)
+        return template
+
+    def _renew(self) -> None:
+        if self._renewal is None or self._renewal.done():
+            self._renewal = asyncio.get_running_loop().create_task(self._replace_template())
+
+    async def _replace_template(self) -> None:
+        """Starts a template and lets it take over. Tries again until it works; those that wait are told once."""
+        while not self._is_closed:
+            try:
+                template = await self._start_template()
+            except Unavailable as error:
+                _log.error("template did not start", reason=str(error))
+                if self._template is None:
+                    self._refuse_waiting(error)
+                await asyncio.sleep(_RESTART_SECONDS)
+                continue
+            old, self._template = self._template, template
+            if old is not None:
+                self._retired.add(old)
+                old.retire()
+            self._refill()
+            return
+
+    def _on_template_lost(self, template: TemplateProcess) -> None:
+        if template is self._template:
+            self._template = None
+            if not self._is_closed:
+                self._renew()
+        else:
+            self._retired.discard(template)
+
+
+class _Newborn:
+    """Listens to a worker until its lease: it must say that it is ready, and nothing else."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.worker: Worker | None = None
+
+    def on_frame(self, frame: wire.WorkerFrame, now: float) -> None:
+        worker = self.worker
+        if worker is None or worker.layers or frame.WhichOneof("frame") != "ready":
+            self.on_violation("it spoke before it was asked", now)
+            return
+        worker.layers = list(frame.ready.layers)
+        self._pool.on_ready(self, worker)
+
+    def on_violation(self, what: str, now: float) -> None:
+        _log.error("worker broke the protocol before its lease", what=what)
+        if self.worker is not None:
+            self.worker.kill()
+            self._pool.on_lost(self, self.worker, Death())
+
+    def on_death(self, death: Death, now: float) -> None:
+        if self.worker is not None:
+            self._pool.on_lost(self, self.worker, death)

@@ -1,0 +1,46 @@
+"""What the runtime inside a worker is told of a run: its limits and policies, and nothing of the caller."""
+
+from __future__ import annotations
+
+import orjson
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.request import RunRequest
+from codecage.v1 import codecage_pb2 as pb
+
+__all__ = ["script_frame"]
+
+_UNAWAITED = {
+    pb.UNAWAITED_ACTION_WAIT: "wait",
+    pb.UNAWAITED_ACTION_CANCEL: "cancel",
+    pb.UNAWAITED_ACTION_FAIL: "fail",
+}
+
+
+def script_frame(request: RunRequest) -> wire.SupervisorFrame:
+    """The frame that starts a script."""
+    limits, policy = request.limits, request.policy
+    rules = {
+        "argumentBytes": limits.argument_bytes,
+        "jsonDepth": limits.json_depth,
+        "jsonItems": limits.json_items,
+        "calls": limits.calls,
+        "callLimitEndsRun": policy.call_limit_action == pb.LIMIT_ACTION_END_RUN,
+        "callsInFlight": limits.calls_in_flight,
+        "inFlightEndsRun": policy.in_flight_action == pb.IN_FLIGHT_ACTION_END_RUN,
+        "outputBytes": limits.output_bytes,
+        "consoleBytes": limits.console_bytes,
+        "valueBytes": limits.value_bytes,
+        "unawaited": _UNAWAITED[policy.unawaited_action],
+    }
+    script = wire.Script(
+        source=request.source,
+        input_json=request.input_json or None,
+        tools_json=request.tools.json,
+        rules_json=orjson.dumps(rules).decode(),
+        memory_bytes=limits.memory_bytes,
+        compile_memory_bytes=limits.compile_memory_bytes,
+        stack_bytes=limits.stack_bytes,
+        argument_bytes=limits.argument_bytes,
+    )
+    return wire.SupervisorFrame(script=script)

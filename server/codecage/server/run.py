@@ -1,0 +1,375 @@
+"""One run: a state machine between a caller and a worker that nobody trusts.
+
+It does no input or output and reads no clock: whoever drives it hands in what happened and when, and takes out what is
+to be sent. Any sequence of events leads to exactly one ending.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import structlog
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.answers import PreparedAnswer, prepare_answer, prepare_failure
+from codecage.server.clocks import Clocks
+from codecage.server.death import Death, ending_of
+from codecage.server.jsontext import JsonShape, problem_with
+from codecage.server.ledger import CallRecord, Ledger
+from codecage.server.limits import Limits
+from codecage.server.outbox import Outbox
+from codecage.server.outcome import SCRIPT_CODES, WORKER_LIMIT_CODES, Ending
+from codecage.server.output import OutputOverflow, OutputRecord
+from codecage.server.report import Warnings, finished_message, script_error, set_duration
+from codecage.server.request import RunRequest
+from codecage.server.rules import script_frame
+from codecage.v1 import codecage_pb2 as pb
+
+__all__ = ["Run", "WorkerPort"]
+
+_log = structlog.get_logger(__name__)
+_MEMORY_SLACK_BYTES = 64 << 20
+"""What resident memory may be above the limit before the supervisor kills; the kernel's own limit comes first."""
+
+
+class WorkerPort(Protocol):
+    """What a run needs of its worker."""
+
+    def send(self, frame: wire.SupervisorFrame) -> None:
+        """Sends a frame. A worker that is gone is seen elsewhere."""
+
+    def kill(self) -> None:
+        """Ends the process now. May be called again."""
+
+    def usage(self) -> tuple[float, int]:
+        """Processor time in seconds and peak memory in bytes since the lease, by the kernel's word."""
+
+
+class ProtocolViolation(Exception):
+    """The worker sent what no honest worker sends."""
+
+
+class Run:
+    """One script from its start to its one ending."""
+
+    def __init__(self, request: RunRequest, worker: WorkerPort, ceilings: Limits, now: float, queued: float) -> None:
+        self.request = request
+        self.outbox = Outbox()
+        self.ending: Ending | None = None
+        """Set once."""
+        self.is_protocol_broken_by_caller = False
+        """The caller sent a second start."""
+        self.rpc_deadline = float("inf")
+        """When the run must be over for its last message to arrive in time."""
+        self._worker = worker
+        self._ceilings = ceilings
+        self._queued = queued
+        self._clocks = Clocks(request.limits, now)
+        self._ledger = Ledger(request.run_id, now)
+        self._output = OutputRecord(request.limits)
+        self._warnings = Warnings()
+        self._answers_given = 0
+        self._is_half_closed = False
+        self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
+
+    def start(self) -> None:
+        """Gives the worker its script."""
+        self._worker.send(script_frame(self.request))
+
+    @property
+    def is_computing(self) -> bool:
+        """Whether the worker owes a frame."""
+        return self.ending is None and self._clocks.is_computing
+
+    def next_deadline(self) -> float:
+        """When `on_time` must be called at the latest."""
+        return min(self._clocks.next_deadline(), self._ledger.next_deadline(), self.rpc_deadline)
+
+    # From the worker.
+
+    def on_frame(self, frame: wire.WorkerFrame, now: float) -> None:
+        """Takes in one frame of the worker."""
+        if self.ending is not None:
+            return
+        try:
+            kind = frame.WhichOneof("frame")
+            if kind == "output":
+                self._on_output(frame.output, now)
+            elif kind == "turn":
+                self._on_turn(frame.turn, now)
+            elif kind == "finished":
+                self._on_finished(frame.finished, now)
+            else:
+                raise ProtocolViolation(f"a frame of kind {kind}")
+        except ProtocolViolation as violation:
+            self.on_violation(str(violation), now)
+
+    def on_violation(self, what: str, now: float) -> None:
+        """The worker broke the protocol: it is hostile or broken."""
+        _log.error("worker broke the protocol", run_id=self.request.run_id, what=what)
+        message = "the process of the script broke its protocol and was ended. Tool calls that were made may have had effects."
+        self._end(Ending.failure("worker_lost", "WorkerLost", message), now)
+
+    def on_death(self, death: Death, now: float) -> None:
+        """The worker is gone, and all that it sent has been taken in."""
+        if self.ending is not None:
+            return
+        level = _log.error if death.is_violation else _log.info
+        level("worker died", run_id=self.request.run_id, how=death.describe(), is_violation=death.is_violation)
+        self._end(ending_of(death, self.request.limits.memory_bytes), now, death)
+
+    def _on_output(self, piece: wire.Output, now: float) -> None:
+        try:
+            item = self._output.take(piece)
+        except OutputOverflow:
+            limit = self.request.limits.output_bytes
+            self._end(Ending.failure("output_limit", "OutputLimit", f"the output is larger than its limit of {limit} bytes"), now)
+        except ValueError as error:
+            raise ProtocolViolation(str(error)) from error
+        else:
+            if item is not None:
+                self.outbox.add_output(item)
+
+    def _on_turn(self, turn: wire.Turn, now: float) -> None:
+        if turn.answers_taken > self._answers_given:
+            raise ProtocolViolation("it took more answers than it was given")
+        if turn.HasField("limit"):
+            self._end_at_limit(turn.limit, now)
+            return
+        for call in turn.calls:
+            self._on_call(call, now)
+            if self.ending is not None:
+                return
+        if self._is_half_closed and self._ledger.open_count:
+            self._end_for_caller("the caller closed its side of the stream while tool calls were open", now)
+        elif turn.waiting and turn.answers_taken == self._answers_given:
+            self._clocks.compute(now, is_computing=False)
+            if not self._ledger.open_count:
+                message = "the script waits for a promise that can never settle: no tool call is open and nothing is left to run"
+                self._end(Ending.failure("deadlock", "Deadlock", message), now)
+
+    def _end_at_limit(self, broken: wire.LimitBroken, now: float) -> None:
+        if broken.code not in WORKER_LIMIT_CODES:
+            raise ProtocolViolation("a limit that does not exist")
+        name = "".join(word.capitalize() for word in broken.code.split("_"))
+        error = script_error(wire.Error(name=name, message=broken.message, line=broken.line, column=broken.column))
+        self._end(Ending(broken.code, error), now)
+
+    def _on_call(self, call: wire.Call, now: float) -> None:
+        limits = self.request.limits
+        if call.sequence != len(self._ledger) + 1:
+            raise ProtocolViolation("a call out of sequence")
+        if call.tool >= len(self.request.tools.tools):
+            raise ProtocolViolation("a call of a tool that does not exist")
+        if len(self._ledger) >= limits.calls or self._ledger.open_count >= limits.calls_in_flight:
+            raise ProtocolViolation("more calls than it may make")
+        arguments = call.arguments_json.encode()
+        if len(arguments) > limits.argument_bytes or problem_with(arguments, self._shape) or arguments[:1] != b"{":
+            raise ProtocolViolation("arguments that are too large or not an object")
+        tool = self.request.tools.tools[call.tool]
+        self.outbox.add_call(self._ledger.add(call, tool, tool.timeout or limits.tool_timeout, now))
+
+    def _on_finished(self, finished: wire.Finished, now: float) -> None:
+        if finished.code not in SCRIPT_CODES:
+            raise ProtocolViolation("an outcome that does not exist")
+        self._warnings.add_notices(finished.notices)
+        if finished.code == "completed":
+            value = finished.value_json if finished.HasField("value_json") else None
+            self._check_value(value)
+            self._end(Ending("completed", value_json=value), now)
+            return
+        error = script_error(finished.error)
+        code = finished.code
+        record = self._ledger.get(finished.error.call)
+        if record is not None and record.failure_code:
+            error.tool_name, error.call_id, error.tool_code = record.tool.name, record.call_id, record.failure_code
+        elif code == "tool_error":
+            code = "script_error"
+        self._end(Ending(code, error), now)
+
+    def _check_value(self, value: str | None) -> None:
+        if value is None:
+            return
+        data = value.encode()
+        if len(data) > self.request.limits.value_bytes or problem_with(data, self._shape):
+            raise ProtocolViolation("a value that is too large or not JSON")
+
+    # From the caller.
+
+    def on_message(self, message: pb.RunRequest, now: float) -> None:
+        """Takes in one message of the caller."""
+        if self.ending is not None:
+            return
+        kind = message.WhichOneof("message")
+        if kind == "tool_results":
+            self._on_results(message.tool_results, now)
+        elif kind == "tool_pending":
+            self._on_pending(message.tool_pending, now)
+        elif kind == "adjust_budget":
+            self._on_budget(message.adjust_budget, now)
+        elif kind == "cancel":
+            self._end_for_caller(message.cancel.reason[:1024] or "the caller cancelled the run", now)
+        elif kind == "suspend":
+            self._warnings.add(pb.WARNING_KIND_NOT_SERVED, "this server cannot suspend a run; it goes on")
+        elif kind == "start":
+            self.is_protocol_broken_by_caller = True
+            self._end_for_caller("the caller sent a second start", now)
+
+    def on_half_close(self, now: float) -> None:
+        """The caller will send nothing more."""
+        self._is_half_closed = True
+        if self.ending is None and self._ledger.open_count:
+            self._end_for_caller("the caller closed its side of the stream while tool calls were open", now)
+
+    def on_disconnect(self, now: float) -> None:
+        """The stream is gone."""
+        self._end_for_caller("the caller closed the stream", now)
+
+    def _on_results(self, results: pb.ToolResults, now: float) -> None:
+        answers: list[wire.Answer] = []
+        for result in results.results:
+            record = self._ledger.find(result.call_id)
+            if record is None or not record.is_open:
+                self._warn_stray(result.call_id)
+                continue
+            prepared = prepare_answer(record, result, self.request.limits)
+            answers.append(self._book(record, prepared, now))
+            ends_run = self.request.policy.answer_limit_action == pb.LIMIT_ACTION_END_RUN
+            if prepared.is_too_large and ends_run:
+                message = f"the answer of {record.tool.name} is larger than its limit"
+                self._end(Ending.failure("answer_size", "AnswerSize", message), now)
+                return
+        self._give(answers, now)
+
+    def _book(self, record: CallRecord, prepared: PreparedAnswer, now: float) -> wire.Answer:
+        if record.approval_since:
+            self._clocks.approvals_changed(now, -1)
+        record.answer_bytes = prepared.size
+        self._ledger.close(record, prepared.status, now, prepared.failure_code)
+        return prepared.wire
+
+    def _give(self, answers: list[wire.Answer], now: float) -> None:
+        if not answers:
+            return
+        self._answers_given += len(answers)
+        self._clocks.compute(now, is_computing=True)
+        self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
+
+    def _warn_stray(self, call_id: str) -> None:
+        self._warnings.add(pb.WARNING_KIND_STRAY_ANSWER, f"call {call_id[:100]!r} is not open; what came for it was ignored")
+
+    def _on_pending(self, pending: pb.ToolPending, now: float) -> None:
+        for call_id in pending.call_ids:
+            record = self._ledger.find(call_id)
+            if record is None or not record.is_open:
+                self._warn_stray(call_id)
+            elif not pending.resolved and not record.approval_since:
+                record.approval_since = now
+                self._clocks.approvals_changed(now, 1)
+            elif pending.resolved and record.approval_since:
+                record.approval += now - record.approval_since
+                record.approval_since = 0.0
+                self._clocks.approvals_changed(now, -1)
+
+    def _on_budget(self, adjust: pb.AdjustBudget, now: float) -> None:
+        clock = {pb.CLOCK_SCRIPT: "script", pb.CLOCK_WALL: "wall", pb.CLOCK_LIFETIME: "lifetime"}.get(adjust.clock)
+        change = adjust.WhichOneof("change")
+        if clock is None or change is None:
+            self._warnings.add(pb.WARNING_KIND_BUDGET, "a budget was to be adjusted without saying which or how")
+        elif change == "extend_by":
+            seconds = adjust.extend_by.ToNanoseconds() / 1e9
+            ceiling = getattr(self._ceilings, "lifetime" if clock == "lifetime" else f"{clock}_time")
+            if seconds < 0 or not self._clocks.extend(clock, seconds, ceiling):
+                self._warnings.add(pb.WARNING_KIND_BUDGET, f"the {clock} clock was extended only up to {ceiling:g} s")
+        elif clock == "wall":
+            self._clocks.pause_wall(now, is_paused=change == "pause")
+        else:
+            self._warnings.add(pb.WARNING_KIND_BUDGET, f"the {clock} clock cannot be paused")
+
+    # From the clocks and the kernel.
+
+    def on_time(self, now: float) -> None:
+        """Looks at every deadline."""
+        if self.ending is not None:
+            return
+        expiry = self._clocks.expired(now)
+        if expiry is not None:
+            self._end(self._time_ending(expiry.code, expiry.message), now)
+        elif now >= self.rpc_deadline:
+            self._end_for_caller("the deadline of the call to this service has come", now)
+        else:
+            self._time_out_calls(now)
+
+    def _time_ending(self, code: str, message: str) -> Ending:
+        waited_for = sorted({record.tool.name for record in self._ledger.open_calls()})
+        if waited_for:
+            message += f"; it was waiting for {', '.join(waited_for[:10])}"
+        name = "ScriptTimeLimit" if code == "script_time" else "WallTimeLimit"
+        return Ending.failure(code, name, message)
+
+    def _time_out_calls(self, now: float) -> None:
+        late = [call for call in self._ledger.open_calls() if (call.deadline() or float("inf")) <= now]
+        answers: list[wire.Answer] = []
+        for record in late:
+            message = f"{record.tool.name} did not answer within {record.timeout:g} s"
+            answers.append(self._book(record, prepare_failure(record, "tool_timeout", message), now))
+        if late:
+            ids = [record.call_id for record in late]
+            self.outbox.add_cancelled(ids, pb.CANCEL_REASON_TIMEOUT, "the call took longer than its timeout")
+            self._give(answers, now)
+
+    def on_sample(self, cpu_seconds: float, memory_bytes: int, now: float) -> None:
+        """The kernel's count of processor time and of memory beyond what the worker began with."""
+        if self.ending is not None:
+            return
+        limits = self.request.limits
+        if cpu_seconds > self._clocks.cpu_budget:
+            message = f"the script used more processor time than its limit of {self._clocks.cpu_budget:g} s"
+            self._end(Ending.failure("script_time", "ScriptTimeLimit", message), now)
+        elif memory_bytes > max(limits.memory_bytes, limits.compile_memory_bytes) + _MEMORY_SLACK_BYTES:
+            message = f"the script used more memory than its limit of {limits.memory_bytes / (1 << 20):g} MiB"
+            self._end(Ending.failure("memory", "MemoryLimit", message), now)
+
+    # The end.
+
+    def _end_for_caller(self, reason: str, now: float) -> None:
+        self._end(Ending.failure("cancelled", "Cancelled", reason), now)
+
+    def _end(self, ending: Ending, now: float, death: Death | None = None) -> None:
+        if self.ending is not None:
+            return
+        self.ending = ending
+        cpu_seconds, peak_bytes = self._worker.usage()
+        self._worker.kill()
+        self._cancel_open_calls(ending, now)
+        self._add_closing_warnings(ending)
+        message = finished_message(self.request, ending, self._output, self._ledger, self._warnings)
+        usage = message.usage
+        for name, seconds in self._clocks.totals(now).items():
+            set_duration(usage, name, seconds)
+        set_duration(usage, "cpu_time", max(cpu_seconds, death.cpu_seconds if death else 0.0))
+        set_duration(usage, "queue_time", self._queued)
+        usage.peak_memory_bytes = max(peak_bytes, 0)
+        self.outbox.add_finished(message)
+        _log.info("run ended", run_id=self.request.run_id, outcome=ending.code, calls=len(self._ledger))
+
+    def _cancel_open_calls(self, ending: Ending, now: float) -> None:
+        open_calls = list(self._ledger.open_calls())
+        if not open_calls:
+            return
+        is_caller_gone = ending.code == "cancelled" and self._is_half_closed
+        status = pb.CALL_STATUS_UNANSWERED if is_caller_gone else pb.CALL_STATUS_CANCELLED
+        for record in open_calls:
+            self._ledger.close(record, status, now)
+        reason = pb.CANCEL_REASON_ABANDONED if ending.code == "completed" else pb.CANCEL_REASON_RUN_ENDED
+        self.outbox.add_cancelled([record.call_id for record in open_calls], reason, f"the run ended: {ending.code}")
+
+    def _add_closing_warnings(self, ending: Ending) -> None:
+        limits = self.request.limits
+        if self._output.console_dropped:
+            message = f"console output beyond {limits.console_bytes} bytes was dropped (truncated)"
+            self._warnings.add(pb.WARNING_KIND_CONSOLE_OVERFLOW, message)
+        wrote_nothing = not self._output.output_bytes and not self._output.console_bytes
+        if ending.code == "completed" and ending.value_json is None and wrote_nothing:
+            message = "nothing was returned and nothing was written: end the script with return"
+            self._warnings.add(pb.WARNING_KIND_NO_VALUE, message)

@@ -1,0 +1,113 @@
+"""The gRPC methods: messages in, domain calls, messages out."""
+
+from __future__ import annotations
+
+import time
+from importlib import metadata
+
+import grpc
+import structlog
+
+from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server import status
+from codecage.server.dialects import DIALECTS
+from codecage.server.errors import FieldViolation, InvalidRequest, NotRun, NotServed
+from codecage.server.limits import Limits
+from codecage.server.pool import Pool
+from codecage.server.request import FEATURES, RunRequest, decode_start
+from codecage.server.sampler import Sampler
+from codecage.server.session import Session, Stream
+from codecage.v1 import codecage_pb2 as pb
+from codecage.v1 import codecage_pb2_grpc as rpc
+
+__all__ = ["CodeModeService"]
+
+_log = structlog.get_logger(__name__)
+
+
+class CodeModeService(rpc.CodeModeServiceServicer):
+    """Serves the contract over one pool of workers."""
+
+    def __init__(self, pool: Pool, ceilings: Limits) -> None:
+        self._pool = pool
+        self._ceilings = ceilings
+        self._sampler = Sampler()
+
+    async def Run(self, request_iterator: object, context: Stream) -> None:
+        """Runs one script; see the contract."""
+        arrived = time.monotonic()
+        session: Session | None = None
+        try:
+            request = await self._read_start(context)
+            async with self._pool.lease() as worker:
+                session = Session(request, worker, self._ceilings, context, arrived)
+                await session.drive(self._sampler, self._started(request, worker.layers))
+        except NotRun as error:
+            _log.info("run refused", reason=str(error)[:200])
+            await status.abort(context, error)
+        except TimeoutError:
+            _log.info("last message left unread")
+        if session is not None and session.run.is_protocol_broken_by_caller:
+            # Without our ErrorInfo: the script did run.
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a second start: the run was cancelled")
+
+    async def Check(self, request: pb.CheckRequest, context: grpc.aio.ServicerContext[pb.CheckRequest, pb.CheckResponse]) -> pb.CheckResponse:
+        """Not served."""
+        return await status.abort(context, NotServed("this server does not serve Check"))
+
+    async def Describe(self, request: pb.DescribeRequest, context: grpc.aio.ServicerContext[pb.DescribeRequest, pb.DescribeResponse]) -> pb.DescribeResponse:
+        """Not served."""
+        return await status.abort(context, NotServed("this server does not serve Describe"))
+
+    async def RegisterCatalog(self, request: pb.RegisterCatalogRequest, context: grpc.aio.ServicerContext[pb.RegisterCatalogRequest, pb.RegisterCatalogResponse]) -> pb.RegisterCatalogResponse:
+        """Not served."""
+        return await status.abort(context, NotServed("this server does not serve RegisterCatalog"))
+
+    async def GetServerInfo(self, request: pb.GetServerInfoRequest, context: object) -> pb.GetServerInfoResponse:
+        """What this server is; see the contract."""
+        pool, slots = self._pool, self._pool.slots
+        engine = pool.engine
+        return pb.GetServerInfoResponse(
+            protocol_version="v1",
+            server_version=metadata.version("codecage"),
+            engine=pb.EngineInfo(
+                name=engine.engine,
+                binding_version=engine.binding_version,
+                mode=pb.ENGINE_MODE_PREPARED if engine.prepared else pb.ENGINE_MODE_PER_WORKER,
+                mode_reason=engine.reason,
+            ),
+            dialects=[dialect.to_message() for dialect in DIALECTS.values()],
+            limit_ceilings=self._ceilings.to_message(),
+            isolation_layers=_layers(pool.layers),
+            pool=pb.PoolInfo(
+                capacity=slots.capacity,
+                running=slots.used,
+                warm=pool.warm_count,
+                queued=slots.queued,
+                queue_capacity=slots.queue_capacity,
+                forks=pool.forks,
+                templates=pool.templates,
+            ),
+            features=FEATURES,
+        )
+
+    async def _read_start(self, context: Stream) -> RunRequest:
+        first = await context.read()
+        if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
+            raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
+        return decode_start(first.start, self._ceilings)
+
+    def _started(self, request: RunRequest, layers: list[wire.Layer]) -> pb.Started:
+        return pb.Started(
+            run_id=request.run_id,
+            dialect=request.dialect.name,
+            limits=request.limits.to_message(),
+            policy=request.policy.to_message(),
+            isolation_layers=_layers(layers),
+        )
+
+
+def _layers(layers: list[wire.Layer]) -> list[pb.IsolationLayer]:
+    return [
+        pb.IsolationLayer(name=layer.name, state=pb.LayerState.ValueType(layer.state), detail=layer.detail) for layer in layers
+    ]
