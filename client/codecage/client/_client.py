@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self, Unpack
+from weakref import WeakSet
 
 from codecage.client._channel import Channel
 from codecage.client._config import Connection, Language, Retry, Tls
@@ -32,6 +33,7 @@ class Client:
         self._server = server
         self._channel: Channel | None = None
         self._owned = AsyncExitStack()
+        self._streams: WeakSet[Stream] = WeakSet()
 
     @classmethod
     def connect(
@@ -72,7 +74,8 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._channel = None
-        await self._owned.aclose()
+        async with self._owned:
+            await asyncio.gather(*(stream.close() for stream in self._streams))
 
     async def run(self, source: str, **options: Unpack[RunOptions]) -> RunResult:
         """Run a script to its end and answer its calls with `tools`. See RunOptions.
@@ -154,6 +157,7 @@ class Client:
     async def _start_once(self, message: bytes, options: StartOptions) -> Run:
         run_id = options.get("run_id", "")
         stream = Stream(await self._open.open(requests.METHOD, options.get("deadline")), run_id)
+        self._streams.add(stream)
         try:
             stream.send(message)
             started = await _first(stream)

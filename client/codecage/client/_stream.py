@@ -63,6 +63,8 @@ class Stream:
 
     async def close(self) -> None:
         """End the call; if the run is not over, this kills it. Never raises on its own account."""
+        if self._is_closed:
+            return
         self._is_closed = True
         try:
             if self._is_finished:
@@ -76,6 +78,8 @@ class Stream:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self) -> list[Event]:
+        if self._is_closed:
+            raise FateUnknown("the run was closed before it was over", run_id=self.run_id)
         if self._reading is None:
             self._reading = asyncio.create_task(self._read_message())
         reading = self._reading
@@ -83,7 +87,7 @@ class Stream:
             data = await asyncio.shield(reading)
         except asyncio.CancelledError:
             if self._is_closed and reading.cancelled():
-                raise FateUnknown("the run was closed while it was read", run_id=self.run_id) from None
+                raise FateUnknown("the run was closed before it was over", run_id=self.run_id) from None
             raise
         except grpc.aio.AioRpcError as error:
             raise as_exception(error, self.run_id) from error

@@ -13,10 +13,10 @@ def main() -> int:
     if sys.platform != "linux":
         print(f"codecage serve runs on Linux only; this is {sys.platform}", file=sys.stderr)
         return 1
-    from codecage.server.config import load_settings  # noqa: PLC0415  # after the check of the system
-    from codecage.server.logs import configure_logs  # noqa: PLC0415
-    from codecage.server.orphans import adopt_orphans  # noqa: PLC0415
-    from codecage.server.server import ServerError, serve  # noqa: PLC0415
+    from codecage.server.config import load_settings  # after the check of the system
+    from codecage.server.logs import configure_logs
+    from codecage.server.orphans import adopt_orphans
+    from codecage.server.server import ServerError, serve
 
     settings = load_settings(sys.argv[1:])
     configure_logs(settings.log_level, settings.log_format)

@@ -51,7 +51,9 @@ def _success(record: CallRecord, success: pb.ToolSuccess, limits: Limits) -> Pre
     text = success.structured_json
     problem = problem_with(text.encode(), JsonShape(limits.json_depth, limits.json_items))
     if problem.startswith("it is not JSON"):
-        return prepare_failure(record, "malformed_answer", f"the answer of {record.tool.name} cannot be used: {problem}", size)
+        return prepare_failure(
+            record, "malformed_answer", f"the answer of {record.tool.name} cannot be used: {problem}", size
+        )
     if problem:
         return _too_large(record, size, f"cannot be used: {problem}")
     answer = wire.Answer(sequence=record.sequence, kind=wire.ANSWER_KIND_JSON, text=text)

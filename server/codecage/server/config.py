@@ -1,4 +1,4 @@
-"""The configuration: flags over environment (CODECAGE_...) over a TOML file over the defaults, which stand only here."""
+"""The configuration: flags over environment (CODECAGE_...) over a TOML file over the defaults, which stand here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class Settings(BaseSettings):
         cli_avoid_json=True,
     )
 
-    listen: list[str] = Field(default=["127.0.0.1:50551"], description="Where to listen: unix:PATH or HOST:PORT. May be given again.")
+    listen: list[str] = Field(
+        default=["127.0.0.1:50551"],
+        description="Where to listen: unix:PATH or HOST:PORT. May be given again.",
+    )
     socket_mode: str = Field(default="600", description="Mode of a Unix socket, in octal.")
     config: str = Field(default="", description="A TOML file with these settings.")
     capacity: int = Field(default=64, ge=1, le=10_000, description="Scripts that run at the same time.")
@@ -45,17 +48,29 @@ class Settings(BaseSettings):
     queue: int = Field(default=256, ge=0, le=100_000, description="Requests that may wait for a place.")
     queue_wait: float = Field(default=30.0, gt=0, description="Seconds that one may wait.")
     forks_per_template: int = Field(default=10_000, ge=1, description="Workers made by one template.")
-    engine_mode: Literal["auto", "prepared", "per_worker"] = Field(default="auto", description="How workers get their engine.")
-    max_memory: int = Field(default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB.")
+    engine_mode: Literal["auto", "prepared", "per_worker"] = Field(
+        default="auto", description="How workers get their engine."
+    )
+    max_memory: int = Field(
+        default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB."
+    )
     max_script_time: float = Field(default=CEILINGS.script_time, gt=0, description="Highest script time, in seconds.")
     max_wall_time: float = Field(default=CEILINGS.wall_time, gt=0, description="Highest wall time, in seconds.")
     max_lifetime: float = Field(default=CEILINGS.lifetime, gt=0, description="Highest lifetime of a run, in seconds.")
-    uid_base: int = Field(default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root.")
+    uid_base: int = Field(
+        default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root."
+    )
     uid_count: int = Field(default=PoolOptions().uid_count, ge=0, description="Size of the range of uids; 0: not used.")
     drain_seconds: float = Field(default=30.0, ge=0, description="Seconds that running scripts get after SIGTERM.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level of log lines.")
-    log_format: Literal["auto", "text", "json"] = Field(default="auto", description="Form of log lines; auto: text on a terminal.")
-    ready_fd: int = Field(default=-1, description="Descriptor that is told, in one line of JSON, when the service is ready.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least level of log lines."
+    )
+    log_format: Literal["auto", "text", "json"] = Field(
+        default="auto", description="Form of log lines; auto: text on a terminal."
+    )
+    ready_fd: int = Field(
+        default=-1, description="Descriptor that is told, in one line of JSON, when the service is ready."
+    )
     lifeline_fd: int = Field(default=-1, description="Descriptor whose end of file ends the service.")
 
     @field_validator("listen", mode="before")

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from codecage.server.outcome import Ending
 
-__all__ = ["Death", "ending_of"]
+__all__ = ["EFFECTS", "Death", "ending_of"]
 
 _OUT_OF_MEMORY_EXIT = 77
-_EFFECTS = "Tool calls that were made may have had effects."
+EFFECTS = "Tool calls that were made may have had effects."
+"""What a caller must know when a worker is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,9 @@ def ending_of(death: Death, memory_bytes: int) -> Ending:
         return Ending.failure("memory", "MemoryLimit", message, hint="Keep less at a time: filter early, return less.")
     if death.signal == signal.SIGXCPU:
         return Ending.failure("script_time", "ScriptTimeLimit", "the script used up its processor time")
-    return Ending.failure("worker_lost", "WorkerLost", f"the process of the script was lost: {death.describe()}. {_EFFECTS}")
+    return Ending.failure(
+        "worker_lost", "WorkerLost", f"the process of the script was lost: {death.describe()}. {EFFECTS}"
+    )
 
 
 def _signal_name(number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from codecage.server.limits import Limits
@@ -32,7 +32,7 @@ class Policy:
 
     def to_message(self) -> pb.Policy:
         """As a message, every field set."""
-        return pb.Policy(**{field.name: getattr(self, field.name) for field in fields(self)})
+        return pb.Policy(**{each.name: getattr(self, each.name) for each in fields(self)})
 
 
 SERVED_POLICIES: dict[str, frozenset[int]] = {
@@ -54,8 +54,8 @@ class Dialect:
     """How scripts of one product are written and answered."""
 
     name: str
-    limits: Limits = Limits()
-    policy: Policy = Policy()
+    limits: Limits = field(default_factory=Limits)
+    policy: Policy = field(default_factory=Policy)
 
     def to_message(self) -> pb.DialectInfo:
         """As it is shown in the server's info."""

@@ -1,4 +1,4 @@
-"""JSON text of strangers: whether it is well-formed, how deep it is, how many items it holds. Never builds a tree to tell."""
+"""JSON text of strangers: whether it is well-formed, how deep it is, how many items it holds."""
 
 from __future__ import annotations
 

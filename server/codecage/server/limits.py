@@ -12,7 +12,7 @@ from google.protobuf import duration_pb2
 
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["CEILINGS", "DURATIONS", "Limits", "LimitViolation"]
+__all__ = ["CEILINGS", "DURATIONS", "LimitViolation", "Limits"]
 
 _KIB = 1 << 10
 _MIB = 1 << 20
@@ -82,17 +82,10 @@ class Limits:
                 violations.append(LimitViolation(name, f"must not be more than {ceiling:g}, the server's ceiling"))
             else:
                 changes[name] = value
-        changed = replace(self, **changes)  # type: ignore[arg-type]  # the names and types come from the fields
-        return changed._derived(changes), violations
-
-    def _derived(self, changes: dict[str, float | int]) -> Limits:
-        """Defaults that follow other limits, where the request does not set them itself."""
-        derived: dict[str, float | int] = {}
-        if "cpu_time" not in changes:
-            derived["cpu_time"] = self.script_time + 1.0
-        if "compile_memory_bytes" not in changes:
-            derived["compile_memory_bytes"] = max(self.memory_bytes, 128 * _MIB)
-        return replace(self, **derived)  # type: ignore[arg-type]  # as above
+        # Defaults that follow other limits, where the request does not set them itself.
+        changes.setdefault("cpu_time", changes.get("script_time", self.script_time) + 1.0)
+        changes.setdefault("compile_memory_bytes", max(int(changes.get("memory_bytes", self.memory_bytes)), 128 * _MIB))
+        return replace(self, **changes), violations  # type: ignore[arg-type]  # names and types come from the fields
 
     def to_message(self) -> pb.Limits:
         """As a message, every field set."""

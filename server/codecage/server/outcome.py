@@ -8,7 +8,16 @@ from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["SCRIPT_CODES", "WORKER_LIMIT_CODES", "Ending", "ended_by", "outcome_code", "outcome_of"]
 
-_BY_SCRIPT = ("completed", "script_error", "syntax_error", "entry_point_missing", "tool_error", "serialization", "deadlock", "unawaited_calls")
+_BY_SCRIPT = (
+    "completed",
+    "script_error",
+    "syntax_error",
+    "entry_point_missing",
+    "tool_error",
+    "serialization",
+    "deadlock",
+    "unawaited_calls",
+)
 _BY_LIMIT = (
     "script_time",
     "wall_time",
@@ -32,7 +41,15 @@ _ENDED_BY: dict[str, pb.EndedBy.ValueType] = {
 }
 
 SCRIPT_CODES = frozenset(
-    {"completed", "script_error", "syntax_error", "entry_point_missing", "tool_error", "serialization", "stack"}
+    {
+        "completed",
+        "script_error",
+        "syntax_error",
+        "entry_point_missing",
+        "tool_error",
+        "serialization",
+        "stack",
+    }
 )
 """Outcomes that a worker may claim in its last frame."""
 
@@ -67,9 +84,9 @@ class Ending:
     by: pb.EndedBy.ValueType = field(default=pb.ENDED_BY_UNSPECIFIED)
 
     @classmethod
-    def failure(cls, code: str, name: str, message: str, **details: str) -> Ending:
+    def failure(cls, code: str, name: str, message: str, hint: str = "") -> Ending:
         """An ending with an error of the service's own."""
-        return cls(code, pb.ScriptError(name=name, message=message, **details))
+        return cls(code, pb.ScriptError(name=name, message=message, hint=hint))
 
     @property
     def ended_by(self) -> pb.EndedBy.ValueType:

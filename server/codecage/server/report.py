@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.ledger import Ledger
-from codecage.server.output import OutputRecord, utf8_head
 from codecage.server.outcome import Ending, outcome_of
+from codecage.server.output import OutputRecord, utf8_head
 from codecage.server.request import RunRequest
 from codecage.v1 import codecage_pb2 as pb
 

@@ -91,8 +91,7 @@ def _refuse_missing_features(start: pb.Start) -> None:
         raise FeatureMissing("state", "start.state_json")
     for descriptor, value in start.policy.ListFields():
         if value not in SERVED_POLICIES[descriptor.name]:
-            name = descriptor.enum_type.values_by_number[value].name if value in descriptor.enum_type.values_by_number else value
-            raise FeatureMissing(f"the policy {name}", f"start.policy.{descriptor.name}")
+            raise FeatureMissing(f"value {value} of this policy", f"start.policy.{descriptor.name}")
     for index, feature in enumerate(start.required_features):
         if feature not in FEATURES:
             raise FeatureMissing(feature[:100], f"start.required_features[{index}]")

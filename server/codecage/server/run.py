@@ -13,7 +13,7 @@ import structlog
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.answers import PreparedAnswer, prepare_answer, prepare_failure
 from codecage.server.clocks import Clocks
-from codecage.server.death import Death, ending_of
+from codecage.server.death import EFFECTS, Death, ending_of
 from codecage.server.jsontext import JsonShape, problem_with
 from codecage.server.ledger import CallRecord, Ledger
 from codecage.server.limits import Limits
@@ -30,6 +30,8 @@ __all__ = ["Run", "WorkerPort"]
 _log = structlog.get_logger(__name__)
 _MEMORY_SLACK_BYTES = 64 << 20
 """What resident memory may be above the limit before the supervisor kills; the kernel's own limit comes first."""
+
+_DEADLOCK = "the script waits for a promise that can never settle: no tool call is open and nothing is left to run"
 
 
 class WorkerPort(Protocol):
@@ -91,8 +93,8 @@ class Run:
         """Takes in one frame of the worker."""
         if self.ending is not None:
             return
+        kind = frame.WhichOneof("frame")
         try:
-            kind = frame.WhichOneof("frame")
             if kind == "output":
                 self._on_output(frame.output, now)
             elif kind == "turn":
@@ -100,14 +102,14 @@ class Run:
             elif kind == "finished":
                 self._on_finished(frame.finished, now)
             else:
-                raise ProtocolViolation(f"a frame of kind {kind}")
+                self.on_violation(f"a frame of kind {kind}", now)
         except ProtocolViolation as violation:
             self.on_violation(str(violation), now)
 
     def on_violation(self, what: str, now: float) -> None:
         """The worker broke the protocol: it is hostile or broken."""
         _log.error("worker broke the protocol", run_id=self.request.run_id, what=what)
-        message = "the process of the script broke its protocol and was ended. Tool calls that were made may have had effects."
+        message = f"the process of the script broke its protocol and was ended. {EFFECTS}"
         self._end(Ending.failure("worker_lost", "WorkerLost", message), now)
 
     def on_death(self, death: Death, now: float) -> None:
@@ -123,7 +125,10 @@ class Run:
             item = self._output.take(piece)
         except OutputOverflow:
             limit = self.request.limits.output_bytes
-            self._end(Ending.failure("output_limit", "OutputLimit", f"the output is larger than its limit of {limit} bytes"), now)
+            self._end(
+                Ending.failure("output_limit", "OutputLimit", f"the output is larger than its limit of {limit} bytes"),
+                now,
+            )
         except ValueError as error:
             raise ProtocolViolation(str(error)) from error
         else:
@@ -145,8 +150,7 @@ class Run:
         elif turn.waiting and turn.answers_taken == self._answers_given:
             self._clocks.compute(now, is_computing=False)
             if not self._ledger.open_count:
-                message = "the script waits for a promise that can never settle: no tool call is open and nothing is left to run"
-                self._end(Ending.failure("deadlock", "Deadlock", message), now)
+                self._end(Ending.failure("deadlock", "Deadlock", _DEADLOCK), now)
 
     def _end_at_limit(self, broken: wire.LimitBroken, now: float) -> None:
         if broken.code not in WORKER_LIMIT_CODES:
@@ -182,7 +186,11 @@ class Run:
         code = finished.code
         record = self._ledger.get(finished.error.call)
         if record is not None and record.failure_code:
-            error.tool_name, error.call_id, error.tool_code = record.tool.name, record.call_id, record.failure_code
+            error.tool_name, error.call_id, error.tool_code = (
+                record.tool.name,
+                record.call_id,
+                record.failure_code,
+            )
         elif code == "tool_error":
             code = "script_error"
         self._end(Ending(code, error), now)
@@ -256,7 +264,9 @@ class Run:
         self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
 
     def _warn_stray(self, call_id: str) -> None:
-        self._warnings.add(pb.WARNING_KIND_STRAY_ANSWER, f"call {call_id[:100]!r} is not open; what came for it was ignored")
+        self._warnings.add(
+            pb.WARNING_KIND_STRAY_ANSWER, f"call {call_id[:100]!r} is not open; what came for it was ignored"
+        )
 
     def _on_pending(self, pending: pb.ToolPending, now: float) -> None:
         for call_id in pending.call_ids:

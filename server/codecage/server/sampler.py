@@ -1,4 +1,4 @@
-"""Looks at workers that run a script, since a worker may claim to wait while it computes. Nothing runs while none does."""
+"""Looks at workers that run a script, since one may claim to wait while it computes. Idle while none runs."""
 
 from __future__ import annotations
 

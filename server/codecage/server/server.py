@@ -51,7 +51,7 @@ async def serve(settings: Settings) -> None:
     reflection.enable_server_reflection((_SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     stop = _Stop(settings.lifeline_fd)
     try:
-        listening = [_listen(server, address, settings) for address in settings.listen]
+        listening = [_listen(server, address) for address in settings.listen]
         await server.start()
         for address in listening:
             _restrict_socket(address, settings.socket_mode)
@@ -101,7 +101,9 @@ class _Stop:
             self.at_once.set()
 
 
-async def _drain(server: grpc.aio.Server, pool: Pool, healthy: health.aio.HealthServicer, stop: _Stop, seconds: float) -> None:
+async def _drain(
+    server: grpc.aio.Server, pool: Pool, healthy: health.aio.HealthServicer, stop: _Stop, seconds: float
+) -> None:
     """Admits no more and lets running scripts end, for a while."""
     _log.info("draining", running=pool.slots.used)
     await healthy.enter_graceful_shutdown()
@@ -115,7 +117,7 @@ async def _drain(server: grpc.aio.Server, pool: Pool, healthy: health.aio.Health
         await done
 
 
-def _listen(server: grpc.aio.Server, address: str, settings: Settings) -> str:
+def _listen(server: grpc.aio.Server, address: str) -> str:
     if address.startswith("unix:"):
         path = Path(address.removeprefix("unix:"))
         _remove_stale_socket(path)
@@ -135,7 +137,10 @@ def _check_tcp(address: str) -> None:
     if not separator or not port.isdigit():
         raise ServerError(f"cannot listen on {address!r}: it is neither unix:PATH nor HOST:PORT")
     if host not in ("127.0.0.1", "localhost", "[::1]"):
-        _log.warning("listening beyond loopback without identity: everyone who reaches the port may run scripts", address=address)
+        _log.warning(
+            "listening beyond loopback without identity: everyone who reaches the port may run scripts",
+            address=address,
+        )
 
 
 def _remove_stale_socket(path: Path) -> None:

@@ -33,7 +33,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         self._ceilings = ceilings
         self._sampler = Sampler()
 
-    async def Run(self, request_iterator: object, context: Stream) -> None:
+    async def Run(self, request_iterator: object, context: Stream) -> None:  # type: ignore[override]  # it reads and writes the context itself
         """Runs one script; see the contract."""
         arrived = time.monotonic()
         session: Session | None = None
@@ -51,15 +51,25 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             # Without our ErrorInfo: the script did run.
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a second start: the run was cancelled")
 
-    async def Check(self, request: pb.CheckRequest, context: grpc.aio.ServicerContext[pb.CheckRequest, pb.CheckResponse]) -> pb.CheckResponse:
+    async def Check(
+        self, request: pb.CheckRequest, context: grpc.aio.ServicerContext[pb.CheckRequest, pb.CheckResponse]
+    ) -> pb.CheckResponse:
         """Not served."""
         return await status.abort(context, NotServed("this server does not serve Check"))
 
-    async def Describe(self, request: pb.DescribeRequest, context: grpc.aio.ServicerContext[pb.DescribeRequest, pb.DescribeResponse]) -> pb.DescribeResponse:
+    async def Describe(
+        self,
+        request: pb.DescribeRequest,
+        context: grpc.aio.ServicerContext[pb.DescribeRequest, pb.DescribeResponse],
+    ) -> pb.DescribeResponse:
         """Not served."""
         return await status.abort(context, NotServed("this server does not serve Describe"))
 
-    async def RegisterCatalog(self, request: pb.RegisterCatalogRequest, context: grpc.aio.ServicerContext[pb.RegisterCatalogRequest, pb.RegisterCatalogResponse]) -> pb.RegisterCatalogResponse:
+    async def RegisterCatalog(
+        self,
+        request: pb.RegisterCatalogRequest,
+        context: grpc.aio.ServicerContext[pb.RegisterCatalogRequest, pb.RegisterCatalogResponse],
+    ) -> pb.RegisterCatalogResponse:
         """Not served."""
         return await status.abort(context, NotServed("this server does not serve RegisterCatalog"))
 
@@ -93,7 +103,8 @@ class CodeModeService(rpc.CodeModeServiceServicer):
 
     async def _read_start(self, context: Stream) -> RunRequest:
         first = await context.read()
-        if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
+        # grpc.aio answers its EOF object at a half-close; the stubs of its types leave that out.
+        if not getattr(first, "HasField", None) or not first.HasField("start"):
             raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
         return decode_start(first.start, self._ceilings)
 
@@ -109,5 +120,6 @@ class CodeModeService(rpc.CodeModeServiceServicer):
 
 def _layers(layers: list[wire.Layer]) -> list[pb.IsolationLayer]:
     return [
-        pb.IsolationLayer(name=layer.name, state=pb.LayerState.ValueType(layer.state), detail=layer.detail) for layer in layers
+        pb.IsolationLayer(name=layer.name, state=pb.LayerState.ValueType(layer.state), detail=layer.detail)
+        for layer in layers
     ]

@@ -153,4 +153,3 @@ class Session:
             response.started.CopyFrom(self._started)
             self._started = None
         await self._stream.write(response)
-

@@ -35,7 +35,9 @@ _CODES: dict[type[NotRun], tuple[grpc.StatusCode, str]] = {
 
 
 class _Context(Protocol):
-    async def abort(self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]) -> NoReturn: ...
+    async def abort(
+        self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, str | bytes], ...]
+    ) -> NoReturn: ...
 
 
 async def abort(context: _Context, error: NotRun) -> NoReturn:

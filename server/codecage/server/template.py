@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 from google.protobuf.message import DecodeError
@@ -63,7 +64,9 @@ class TemplateProcess:
         self._loop.add_reader(self._pidfd, self._on_exit)
 
     def __repr__(self) -> str:
-        state = "lost" if self._is_lost else "retired" if self.is_retired else "ready" if self._ready.done() else "starting"
+        state = (
+            "lost" if self._is_lost else "retired" if self.is_retired else "ready" if self._ready.done() else "starting"
+        )
         return f"<TemplateProcess pid={self._process.pid} {state} workers={len(self._workers)}>"
 
     @property
@@ -116,8 +119,18 @@ class TemplateProcess:
         read, write = os.pipe2(os.O_CLOEXEC)
         options = self._options
         numbers = (theirs.fileno(), os.getpid(), options.memory_ceiling, options.cpu_ceiling)
-        paths = [os.path.abspath(path) for path in sys.path if os.path.isdir(path)]
-        command = [sys.executable, "-I", "-S", "-B", "-c", _BOOT, ":".join(paths), *map(str, numbers), options.mode]
+        paths = [str(Path(path).absolute()) for path in sys.path if Path(path).is_dir()]
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-B",
+            "-c",
+            _BOOT,
+            ":".join(paths),
+            *map(str, numbers),
+            options.mode,
+        ]
         try:
             process = subprocess.Popen(  # an exec: gRPC and a plain fork of this process do not mix
                 command,

@@ -44,7 +44,9 @@ class Worker:
     The process has ended and was reaped when `exited` is set.
     """
 
-    def __init__(self, worker_id: int, uid: int, connection: socket.socket, stderr: int, listener: WorkerListener) -> None:
+    def __init__(
+        self, worker_id: int, uid: int, connection: socket.socket, stderr: int, listener: WorkerListener
+    ) -> None:
         self.worker_id = worker_id
         self.uid = uid
         self.exited = asyncio.Event()
@@ -195,4 +197,11 @@ class Worker:
             text = os.read(self._stderr, _STDERR_BYTES).decode("utf-8", "replace")
         except BlockingIOError:
             text = ""
-        return Death(death.exit_code, death.signal, death.cpu_seconds, death.max_rss_bytes, text, death.is_template_lost)
+        return Death(
+            death.exit_code,
+            death.signal,
+            death.cpu_seconds,
+            death.max_rss_bytes,
+            text,
+            death.is_template_lost,
+        )

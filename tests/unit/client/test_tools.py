@@ -58,22 +58,15 @@ def test_two_tools_of_one_name_are_refused() -> None:
 
 
 async def test_functions_run_in_a_thread_and_coroutine_functions_on_the_loop() -> None:
-    def here() -> int:
+    def in_thread(a: int) -> int:
         return threading.get_ident()
 
-    async def there() -> int:
+    async def on_loop(a: int) -> int:
         return threading.get_ident()
 
-    async def run(function: Any) -> Any:
-        return (await call_tool(Tool.from_function(function), CALL)).structured
-
-    # Neither takes arguments, and the call has one.
-    with pytest.raises(ToolError, match="a: Unexpected keyword argument"):
-        await run(here)
-    on_loop = await call_tool(Tool("there", handler=lambda _: there()), CALL)
-    in_thread = await call_tool(Tool("here", handler=lambda _: here()), CALL)
-    assert on_loop.structured == threading.get_ident()
-    assert in_thread.structured != threading.get_ident()
+    here = threading.get_ident()
+    assert (await call_tool(Tool.from_function(in_thread), CALL)).structured != here
+    assert (await call_tool(Tool.from_function(on_loop), CALL)).structured == here
 
 
 async def test_a_handler_gets_the_arguments_as_one_mapping() -> None:

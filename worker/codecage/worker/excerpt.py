@@ -18,9 +18,9 @@ def line_count(source: str) -> int:
 
 
 def excerpt(source: str, line: int, column: int) -> str:
-    """Line `line` of `source` and a caret under `column` (both from 1, the column in UTF-16 units); "" if there is none.
+    """Line `line` of `source` and a caret under `column` (both from 1, the column in UTF-16 units).
 
-    A long line is cut to a window around the caret.
+    "" if there is no such line. A long line is cut to a window around the caret.
     """
     if line < 1:
         return ""

@@ -11,7 +11,7 @@ import asyncio
 import ctypes
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 __all__ = ["JobLoop"]
 
@@ -27,8 +27,11 @@ class _DoneFuture:
         return lambda *args, **kwargs: None
 
 
-class JobLoop(asyncio.AbstractEventLoop):
-    """Runs promise jobs in the order in which the engine queued them."""
+class JobLoop:
+    """Runs promise jobs in the order in which the engine queued them.
+
+    As much of an asyncio event loop as the binding asks for; it looks for nothing by type.
+    """
 
     def __init__(self) -> None:
         self._jobs: deque[Callable[[], object]] = deque()
@@ -36,7 +39,8 @@ class JobLoop(asyncio.AbstractEventLoop):
 
     def install(self) -> None:
         """Makes this the running loop of this thread. Running a job outside a running loop can crash the engine."""
-        asyncio._set_running_loop(self)
+        # The binding finds the loop there and nowhere else.
+        asyncio._set_running_loop(cast("Any", self))  # noqa: SLF001
 
     def drain(self) -> None:
         """Runs jobs until none is left. A job that queues jobs for ever is ended from outside."""
@@ -47,11 +51,11 @@ class JobLoop(asyncio.AbstractEventLoop):
             # The binding keeps one reference too many on each job; without this an await loses 330 bytes.
             _release(job)
 
-    def call_soon_threadsafe(self, callback: Callable[[], object], *args: object, context: Any = None) -> None:  # type: ignore[override]  # nobody keeps the handle
+    def call_soon_threadsafe(self, callback: Callable[[], object], *args: object, context: Any = None) -> None:
         """Queues a job."""
         self._jobs.append(callback)
 
-    call_soon = call_soon_threadsafe  # type: ignore[assignment]  # one signature for both
+    call_soon = call_soon_threadsafe
 
     def create_future(self) -> Any:
         """A future that nobody awaits."""

@@ -24,8 +24,16 @@ HostCall = Callable[[int, int, bytes, bytes], int]
 
 _FILES = ("intrinsics", "text", "errors", "inspect", "console", "values", "calls", "hints", "globals", "run")
 _MUST_BE_ABSENT = (
-    "WebAssembly", "SharedArrayBuffer", "Atomics", "python", "pmEval", "XMLHttpRequest", "require", "process", "setTimeout",
-)  # fmt: skip
+    "WebAssembly",
+    "SharedArrayBuffer",
+    "Atomics",
+    "python",
+    "pmEval",
+    "XMLHttpRequest",
+    "require",
+    "process",
+    "setTimeout",
+)
 _EMPTY_DEBUGGER = """(() => {
   "use strict";
   for (const name of Object.getOwnPropertyNames(debuggerGlobal)) {
@@ -95,11 +103,16 @@ class Realm:
                     return 0.0
                 # Copied at once: the strings may point into the engine's moving heap.
                 return float(
-                    handler(int(operation), int(number), first.encode("utf-8", "replace"), second.encode("utf-8", "replace"))
+                    handler(
+                        int(operation),
+                        int(number),
+                        first.encode("utf-8", "replace"),
+                        second.encode("utf-8", "replace"),
+                    )
                 )
             except MemoryError:
                 os._exit(77)
-            except BaseException:  # an exception that reached the script would carry Python's own objects
+            except BaseException:  # noqa: BLE001  # one that reached the script would carry Python's own objects
                 os._exit(BROKEN_BRIDGE_EXIT)
 
         return host
@@ -120,5 +133,9 @@ def _prelude() -> str:
     parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _FILES]
     steps = [f"({part.strip()})(cage);" for part in parts[:-1]]
     return "\n".join(
-        [f"(function (host) {{ const cage = ({cage.strip()})(host);", *steps, f"return ({parts[-1].strip()})(cage); }})"]
+        [
+            f"(function (host) {{ const cage = ({cage.strip()})(host);",
+            *steps,
+            f"return ({parts[-1].strip()})(cage); }})",
+        ]
     )

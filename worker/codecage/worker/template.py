@@ -67,7 +67,7 @@ class Template:
                 reason = str(error)
         # An engine that was initialised and failed its check must not be inherited: start again without it.
         if "pythonmonkey" in sys.modules:
-            os.execv(sys.executable, [*sys.orig_argv[:-1], "per_worker"])
+            os.execv(sys.executable, [*sys.orig_argv[:-1], "per_worker"])  # noqa: S606  # no shell is wanted
         Engine.map_libraries()
         self._check_in_child()
         return self._ready("SpiderMonkey", reason)
@@ -254,7 +254,7 @@ def main() -> NoReturn:
     try:
         template.send_ready(template.prepare(sys.argv[-1]))
     except EngineError as error:
-        print(error, file=sys.stderr, flush=True)
+        os.write(2, f"{error}\n".encode())
         os._exit(CANNOT_PREPARE_EXIT)
     template.serve()
     os._exit(0)

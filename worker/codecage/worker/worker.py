@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
@@ -37,7 +38,7 @@ class Birth:
 
 
 def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
-    """Locks this process, tells that it is ready, and runs one script. `realm` is None where each worker makes its own."""
+    """Locks this process, tells that it is ready, and runs one script. Without a `realm` it makes its own."""
     try:
         # The wakeup descriptor is closed below: a late signal must not write to whatever takes its number.
         signal.set_wakeup_fd(-1)
@@ -56,7 +57,7 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
         os._exit(OUT_OF_MEMORY_EXIT)
     except EngineError as error:
         os.write(2, f"{error}\n".encode())
-    except BaseException as error:  # the class alone: a traceback could carry the script's data
+    except BaseException as error:  # noqa: BLE001  # the class alone: a traceback could carry the script's data
         os.write(2, f"worker failed: {type(error).__name__}\n".encode())
     os._exit(BROKEN_BRIDGE_EXIT)
 
@@ -82,8 +83,7 @@ def prepare_realm(loop: JobLoop) -> Realm:
 
 
 def _data_bytes() -> int:
-    with open("/proc/self/statm", "rb") as statm:
-        return int(statm.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path("/proc/self/statm").read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _ready(layers: list[Layer]) -> wire.Ready:
