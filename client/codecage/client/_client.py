@@ -5,10 +5,9 @@ import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
-from codecage.client._channel import Channel
 from codecage.client._config import Connection, Language, Retry, Tls
 from codecage.client._convert import info, requests
 from codecage.client._dispatch import Dispatcher
@@ -19,8 +18,12 @@ from codecage.client._local import EmbeddedServer
 from codecage.client._options import DescribeOptions, RunOptions, StartOptions, check_names
 from codecage.client._result import RunResult, Started
 from codecage.client._run import Run
-from codecage.client._stream import Stream
 from codecage.client._tools import Tool, ToolLike, as_tools
+
+# gRPC is loaded when a client is opened: `codecage --help` does without it, and the command sets its log level first.
+if TYPE_CHECKING:
+    from codecage.client._channel import Channel
+    from codecage.client._stream import Stream
 
 
 class Client:
@@ -31,9 +34,9 @@ class Client:
 
     def __init__(self, server: Connection | EmbeddedServer) -> None:
         self._server = server
-        self._channel: Channel | None = None
+        self._channel: "Channel | None" = None
         self._owned = AsyncExitStack()
-        self._streams: WeakSet[Stream] = WeakSet()
+        self._streams: "WeakSet[Stream]" = WeakSet()
 
     @classmethod
     def connect(
@@ -63,6 +66,8 @@ class Client:
         return cls(EmbeddedServer(tuple(server_args), start_timeout))
 
     async def __aenter__(self) -> Self:
+        from codecage.client._channel import Channel
+
         async with AsyncExitStack() as stack:
             server = self._server
             connection = server if isinstance(server, Connection) else await stack.enter_async_context(server)
@@ -136,7 +141,7 @@ class Client:
         return info.catalog(await self._open.call(info.REGISTER_CATALOG, request))
 
     @property
-    def _open(self) -> Channel:
+    def _open(self) -> "Channel":
         if self._channel is None:
             raise RuntimeError("the client is not open: use it as `async with Client.connect(...) as client`")
         return self._channel
@@ -155,6 +160,8 @@ class Client:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _start_once(self, message: bytes, options: StartOptions) -> Run:
+        from codecage.client._stream import Stream
+
         run_id = options.get("run_id", "")
         stream = Stream(await self._open.open(requests.METHOD, options.get("deadline")), run_id)
         self._streams.add(stream)
@@ -168,7 +175,7 @@ class Client:
         return Run(stream, started)
 
 
-async def _first(stream: Stream) -> Started:
+async def _first(stream: "Stream") -> Started:
     event = await stream.next_event()
     if not isinstance(event, Started):
         raise FateUnknown("the server broke the contract: the run never started", run_id=stream.run_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -93,16 +94,15 @@ class Settings(BaseSettings):
 
     def ceilings(self) -> Limits:
         """The highest limits that a request may ask for."""
-        changes = {
-            "script_time": self.max_script_time,
-            "cpu_time": self.max_script_time + 1,
-            "wall_time": self.max_wall_time,
-            "lifetime": self.max_lifetime,
-            "memory_bytes": self.max_memory * _MIB,
-            "compile_memory_bytes": max(self.max_memory, 128) * _MIB,
-        }
-        values = {name: getattr(CEILINGS, name) for name in CEILINGS.__slots__}
-        return Limits(**(values | changes))
+        return replace(
+            CEILINGS,
+            script_time=self.max_script_time,
+            cpu_time=self.max_script_time + 1,
+            wall_time=self.max_wall_time,
+            lifetime=self.max_lifetime,
+            memory_bytes=self.max_memory * _MIB,
+            compile_memory_bytes=max(self.max_memory, 128) * _MIB,
+        )
 
     def pool_options(self) -> PoolOptions:
         """What the pool is made with."""

@@ -8,7 +8,7 @@ import orjson
 
 __all__ = ["JsonShape", "is_json_object", "problem_with"]
 
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _KEEP_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 

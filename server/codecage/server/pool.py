@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import os
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 import structlog
@@ -95,7 +95,7 @@ class Pool:
         return len(self._warm)
 
     @contextlib.asynccontextmanager
-    async def lease(self) -> AsyncIterator[Worker]:
+    async def lease(self) -> AsyncGenerator[Worker]:
         """A worker for one script. Raises Busy or Unavailable.
 
         On leaving the worker is killed; its slot is free once it has been reaped.

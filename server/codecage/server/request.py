@@ -37,7 +37,7 @@ class RunRequest:
     input_json: str
     """"" where there is no input."""
     annotations_json: str | None = None
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:

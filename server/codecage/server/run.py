@@ -45,6 +45,7 @@ class WorkerPort(Protocol):
 
     def usage(self) -> tuple[float, int]:
         """Processor time in seconds and peak memory in bytes since the lease, by the kernel's word."""
+        ...
 
 
 class ProtocolViolation(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from importlib import metadata
+from typing import cast
 
 import grpc
 import structlog
@@ -102,9 +103,8 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         )
 
     async def _read_start(self, context: Stream) -> RunRequest:
-        first = await context.read()
-        # grpc.aio answers its EOF object at a half-close; the stubs of its types leave that out.
-        if not getattr(first, "HasField", None) or not first.HasField("start"):
+        first = cast("object", await context.read())
+        if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
             raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
         return decode_start(first.start, self._ceilings)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import cast
 
 import grpc
 import structlog
@@ -112,7 +113,8 @@ class Session:
             self._timer = self._loop.call_later(max(0.0, deadline - time.monotonic()) + 0.001, self._on_timer)
 
     def _set_rpc_deadline(self) -> None:
-        remaining = self._stream.time_remaining()
+        # None where the caller set no deadline; the stubs of its types leave that out.
+        remaining = cast("float | None", self._stream.time_remaining())
         if remaining is not None:
             self.run.rpc_deadline = time.monotonic() + remaining - min(0.25, remaining * 0.2)
 
@@ -120,9 +122,9 @@ class Session:
 
     async def _read(self) -> None:
         while True:
-            message = await self._stream.read()
+            message = cast("object", await self._stream.read())
             now = time.monotonic()
-            if not isinstance(message, pb.RunRequest):
+            if not isinstance(message, pb.RunRequest):  # the end of the caller's side
                 self.run.on_half_close(now)
                 self._after_event()
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from codecage.server.errors import Busy, Unavailable
 
@@ -56,7 +56,7 @@ class Slots:
         return len(self._queue)
 
     @contextlib.asynccontextmanager
-    async def acquire(self) -> AsyncIterator[Slot]:
+    async def acquire(self) -> AsyncGenerator[Slot]:
         """A place. Raises Busy or Unavailable."""
         if self._is_closed:
             raise Unavailable("the server is draining", _RETRY_SECONDS)

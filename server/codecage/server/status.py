@@ -46,7 +46,7 @@ async def abort(context: _Context, error: NotRun) -> NoReturn:
     number: int = code.value[0]
     status = status_pb2.Status(code=number, message=str(error)[:4000])
     status.details.extend(_packed(detail) for detail in _details(error, reason))
-    answer = rpc_status.to_status(status)
+    answer = rpc_status.to_status(status)  # pyright: ignore[reportUnknownMemberType]  # google.rpc carries no types
     await context.abort(code, answer.details, answer.trailing_metadata)
 
 

@@ -133,9 +133,11 @@ class Engine:
     def exit_when_out_of_memory(self) -> None:
         """Makes exhaustion final: without this a script can catch it and run on in a half-broken process."""
         exit_now = os._exit
-        callback = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda context, data: exit_now(OUT_OF_MEMORY_EXIT)
-        )
+
+        def leave(_context: int, _data: int) -> None:
+            exit_now(OUT_OF_MEMORY_EXIT)
+
+        callback = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(leave)
         self._callbacks.append(callback)
         function = self._function("set_out_of_memory", [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p])
         function(self._context, ctypes.cast(callback, ctypes.c_void_p), None)

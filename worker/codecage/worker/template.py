@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
@@ -231,11 +231,15 @@ def _receive(control: socket.socket) -> tuple[bytes, list[int]]:
     return data, list(descriptors)
 
 
+def _take_note(_number: int, _frame: object) -> None:
+    """The wakeup descriptor tells it."""
+
+
 @contextlib.contextmanager
-def _child_signals() -> Iterator[int]:
+def _child_signals() -> Generator[int]:
     """A descriptor that becomes readable when a child ends."""
     read, write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, _take_note)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     try:
         yield read

@@ -1,6 +1,7 @@
 """The command `codecage`. Needs the package's `cli` extra; the library does not."""
 
 import importlib.util
+import os
 import sys
 
 USAGE_ERROR = 2
@@ -12,6 +13,8 @@ def main() -> None:
         sys.exit(_told(f"codecage runs on Linux only, not on {sys.platform}"))
     if missing := [name for name in ("typer", "rich") if importlib.util.find_spec(name) is None]:
         sys.exit(_told(f"the command line needs {' and '.join(missing)}: pip install 'codecage[cli]'"))
+    # gRPC tells of every connection that a server closes, which is how each command ends.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     from codecage.client.cli._app import app
 
     app()
