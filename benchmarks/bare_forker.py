@@ -5,7 +5,7 @@ standard input, one JSON answer a line on standard output:
 
     {"count": 9, "callers": 3}                  forks and reaps, so many at the same time
     {"count": 9, "callers": 3, "locked": true}  the same; each enters six namespaces and a seccomp filter
-    {"hold": true}                              forks one child that stays until standard input ends
+    {"hold": 4}                                 forks children that stay until standard input ends
 """
 
 import ctypes
@@ -92,8 +92,8 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request.get("hold"):
-            held.append(hold())
-            answer: dict[str, object] = {"pid": held[-1]}
+            held += [hold() for _ in range(request["hold"])]
+            answer: dict[str, object] = {"pids": held}
         else:
             work = lock if request.get("locked") else do_nothing
             answer = fork_and_reap(request["count"], request["callers"], work)

@@ -27,7 +27,7 @@ class Effort:
 
 
 FULL = Effort(rounds=7, repeats=30, batch=320, starts=7)
-QUICK = Effort(rounds=3, repeats=8, batch=64, starts=3)
+QUICK = Effort(rounds=3, repeats=6, batch=48, starts=2)
 
 
 async def by_turns(rounds: int, *samples: Sample) -> list[float]:

@@ -1,6 +1,5 @@
 """What the kernel says of the service's processes: CPU time of a tree, private memory of one."""
 
-import statistics
 from pathlib import Path
 
 import psutil
@@ -30,10 +29,7 @@ def workers(pid: int) -> list[psutil.Process]:
     """The workers of a server: the processes below its template that have no children."""
     root = psutil.Process(pid)
     return [
-        process
-        for child in root.children()
-        for process in child.children(recursive=True)
-        if not process.children()
+        process for child in root.children() for process in child.children(recursive=True) if not process.children()
     ]
 
 
@@ -51,8 +47,3 @@ def _unshared_mib(pid: int) -> float:
     """Resident less shared memory: what is left to measure without the right to look closer."""
     memory = psutil.Process(pid).memory_info()
     return (memory.rss - memory.shared) / MIB
-
-
-def median_private_mib(processes: list[psutil.Process]) -> float:
-    """The median over processes."""
-    return statistics.median(private_mib(process.pid) for process in processes)

@@ -25,9 +25,7 @@ class Result:
     note: str = ""
 
     @classmethod
-    def of(
-        cls, id_: str, name: str, values: list[float], *, wanted: float | None = None, note: str = ""
-    ) -> Self:
+    def of(cls, id_: str, name: str, values: list[float], *, wanted: float | None = None, note: str = "") -> Self:
         """A time in milliseconds, followed by its floor if there is one."""
         figure, floor = (*values, None)[:2]
         return cls(id_, name, "ms", figure, floor, wanted, note)

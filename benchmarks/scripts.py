@@ -51,9 +51,7 @@ ANSWER_STRING = pb.Start(
     language=pb.LANGUAGE_JAVASCRIPT,
     tools=pb.ToolList(tools=[NOOP]),
 )
-ANSWER_ROWS = pb.Start(
-    source=ANSWER_ROWS_SOURCE, language=pb.LANGUAGE_JAVASCRIPT, tools=pb.ToolList(tools=[NOOP])
-)
+ANSWER_ROWS = pb.Start(source=ANSWER_ROWS_SOURCE, language=pb.LANGUAGE_JAVASCRIPT, tools=pb.ToolList(tools=[NOOP]))
 
 
 def computing(source: str) -> pb.Start:

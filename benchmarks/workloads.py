@@ -1,6 +1,7 @@
 """Each workload beside its floor. What a workload is, and what its floor is, is told in the README."""
 
 import asyncio
+import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -28,9 +29,7 @@ async def latency(bench: Bench) -> list[Result]:
     """W1: one small script in a process of its own."""
     rounds, repeats = bench.effort.rounds, bench.effort.repeats
     run, bare = bench.caller.script(scripts.ADDITION, value="2"), bench.bare.open_exchange_close
-    paced = await by_turns(
-        rounds, repeated(run, repeats, PACE_SECONDS), repeated(bare, repeats, PACE_SECONDS)
-    )
+    paced = await by_turns(rounds, repeated(run, repeats, PACE_SECONDS), repeated(bare, repeats, PACE_SECONDS))
     following = await by_turns(rounds, repeated(run, 5 * repeats), repeated(bare, 5 * repeats))
     return [
         Result.of("W1", "return 1+1, one every 100 ms", paced, wanted=1.6),
@@ -183,12 +182,14 @@ async def memory(bench: Bench) -> list[Result]:
         ]
     await bench.caller.run(scripts.ADDITION)
     await asyncio.sleep(1)  # so that the pool is full and quiet
-    floor = processes.private_mib(int(bench.forker.ask(hold=True)["pid"]))
     idle = processes.workers(bench.service.pid)
     if not idle:
-        return [Result("W7", worker, "MiB", floor=floor, note="no warm workers")]
+        return [Result("W7", worker, "MiB", note="no warm workers")]
+    bare = bench.forker.ask(hold=len(idle))["pids"]
+    floor = statistics.median(map(processes.private_mib, bare))
     parents = {process.ppid() for process in idle}
-    figure, note = processes.median_private_mib(idle), f"{len(idle)} workers; wanted is 1.5 MiB"
+    figure = statistics.median(processes.private_mib(process.pid) for process in idle)
+    note = f"{len(idle)} workers; wanted is 1.5 MiB"
     return [
         Result("W7", worker, "MiB", figure, floor, 1.5 / floor, note),
         Result("W7.template", template, "MiB", max(map(processes.private_mib, parents)), floor),

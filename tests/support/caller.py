@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -37,6 +38,7 @@ class RunStream:
         self.rpc = stub.Run(timeout=deadline)
         self.response_bytes = 0
         self.started: pb.Started | None = None
+        self._writing = asyncio.Lock()  # gRPC takes one message at a time
 
     async def start(
         self, source: str, tools: Sequence[pb.Tool] = (), limits: pb.Limits | None = None
@@ -46,10 +48,10 @@ class RunStream:
 
     async def send(self, **message: Any) -> None:
         """Sends one message. On a stream that is over this does nothing, as for any caller that is late."""
-        try:
-            await self.rpc.write(pb.RunRequest(**message))
-        except asyncio.InvalidStateError:
-            return
+        async with self._writing:
+            if not self.rpc.done():
+                with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+                    await self.rpc.write(pb.RunRequest(**message))
 
     async def answer(self, *results: pb.ToolResult) -> None:
         """Answers calls."""

@@ -34,9 +34,9 @@ class Client:
 
     def __init__(self, server: Connection | EmbeddedServer) -> None:
         self._server = server
-        self._channel: "Channel | None" = None
+        self._channel: Channel | None = None
         self._owned = AsyncExitStack()
-        self._streams: "WeakSet[Stream]" = WeakSet()
+        self._streams: WeakSet[Stream] = WeakSet()
 
     @classmethod
     def connect(
@@ -52,9 +52,7 @@ class Client:
         `metadata` goes with every call, for instance {"authorization": "Bearer ..."}. Entering the context
         raises Unavailable if nobody answers within `connect_timeout` seconds.
         """
-        return cls(
-            Connection(target=target, tls=tls, metadata=dict(metadata or {}), connect_timeout=connect_timeout)
-        )
+        return cls(Connection(target=target, tls=tls, metadata=dict(metadata or {}), connect_timeout=connect_timeout))
 
     @classmethod
     def local(cls, *, server_args: Sequence[str] = (), start_timeout: float = 30.0) -> "Client":

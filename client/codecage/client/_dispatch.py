@@ -19,9 +19,7 @@ class Dispatcher:
     A function that runs in a thread cannot be stopped: its call is given up, the thread goes on to its end.
     """
 
-    def __init__(
-        self, run: Run, tools: Mapping[str, Tool], authorize: Authorize | None, *, is_approval: bool
-    ) -> None:
+    def __init__(self, run: Run, tools: Mapping[str, Tool], authorize: Authorize | None, *, is_approval: bool) -> None:
         self._run = run
         self._tools = tools
         self._authorize = authorize

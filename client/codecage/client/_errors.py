@@ -16,8 +16,6 @@ How a script ended is never raised by itself: it is `RunResult.outcome`. `ToolEr
 raises it to say how its call failed.
 """
 
-# ruff: noqa: N818  # the names say what happened to the script, which "...Error" would only lengthen
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

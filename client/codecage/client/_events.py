@@ -78,6 +78,4 @@ class RunFinished:
     result: RunResult
 
 
-Event: TypeAlias = (
-    Started | ToolCallsRequested | CallsCancelled | OutputText | ConsoleLine | OutputImage | RunFinished
-)
+Event: TypeAlias = Started | ToolCallsRequested | CallsCancelled | OutputText | ConsoleLine | OutputImage | RunFinished

@@ -89,9 +89,7 @@ class Run:
         """
         self._stream.send(requests.pending(call_ids, reason, is_resolved=resolved))
 
-    async def adjust(
-        self, clock: Clock, *, extend_by: float | None = None, pause: bool | None = None
-    ) -> None:
+    async def adjust(self, clock: Clock, *, extend_by: float | None = None, pause: bool | None = None) -> None:
         """Change a time budget: allow `extend_by` seconds more, or stop (`pause=True`) or restart the clock.
 
         Script time cannot be paused. What would exceed the server's ceiling is cut, with a warning in the

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 _Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-class ArgumentsMismatch(ValueError):  # noqa: N818  # a ValueError by any name
+class ArgumentsMismatch(ValueError):
     """Arguments that do not fit the type hints. The message names each place and what was expected there."""
 
 
@@ -103,7 +103,5 @@ def _output_schema(hint: Any, unstructured: tuple[type, ...]) -> dict[str, Any] 
 
 
 def _told(error: ValidationError) -> str:
-    places = (
-        (".".join(str(step) for step in each["loc"]), each["msg"]) for each in error.errors(include_url=False)
-    )
+    places = ((".".join(str(step) for step in each["loc"]), each["msg"]) for each in error.errors(include_url=False))
     return "; ".join(f"{where}: {what}" if where else what for where, what in places)

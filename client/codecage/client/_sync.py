@@ -137,9 +137,7 @@ class SyncClient:
         dialect: str = "",
     ) -> CheckResult:
         """As Client.check."""
-        work = self._client.check(
-            source, tools=tools, catalog_id=catalog_id, language=language, dialect=dialect
-        )
+        work = self._client.check(source, tools=tools, catalog_id=catalog_id, language=language, dialect=dialect)
         return self._thread.call(work)
 
     def describe(self, **options: Unpack[DescribeOptions]) -> Description:

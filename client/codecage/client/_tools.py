@@ -72,9 +72,7 @@ class ToolFailure:
 class ToolError(Exception):
     """Raised by a tool to say how its call failed. Any other exception gives its message alone."""
 
-    def __init__(
-        self, message: str, *, code: str = "", retryable: bool = False, details: Any = UNDEFINED
-    ) -> None:
+    def __init__(self, message: str, *, code: str = "", retryable: bool = False, details: Any = UNDEFINED) -> None:
         super().__init__(message)
         self.failure = ToolFailure(message=message, code=code, retryable=retryable, details=details)
 

@@ -21,7 +21,8 @@ class Death:
     exit_code: int | None = None
     signal: int | None = None
     cpu_seconds: float = 0.0
-    max_rss_bytes: int = 0
+    peak_bytes: int = 0
+    """Peak resident memory, beyond the lease where there was one."""
     stderr: str = ""
     is_template_lost: bool = False
     """The template died, and this worker with it."""

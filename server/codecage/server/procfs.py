@@ -23,7 +23,9 @@ class ProcessMeter:
         self._clock = (~pid << 3) | _CPUCLOCK_SCHED
         self._statm = -1
         self._cpu_base = self._cpu = 0.0
-        self._resident_base = self._peak = 0
+        self.resident_base = 0
+        """Resident memory at the reset, in bytes."""
+        self._peak = 0
         with contextlib.suppress(OSError):
             self._statm = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
 
@@ -44,14 +46,14 @@ class ProcessMeter:
     def reset(self) -> None:
         """Counts from here."""
         self._cpu_base = self._read_cpu()
-        self._resident_base = self.resident_bytes()
+        self.resident_base = self.resident_bytes()
 
     def usage(self) -> tuple[float, int]:
         """Processor time in seconds and peak resident memory in bytes beyond the reset."""
         with contextlib.suppress(OSError), open(f"/proc/{self._pid}/status", "rb") as status:
             found = _PEAK.search(status.read())
             if found:
-                self._peak = int(found[1]) * 1024 - self._resident_base
+                self._peak = int(found[1]) * 1024 - self.resident_base
         return self.cpu_seconds(), self._peak
 
     def cpu_seconds(self) -> float:
@@ -61,7 +63,7 @@ class ProcessMeter:
 
     def grown_bytes(self) -> int:
         """Resident memory now beyond the reset."""
-        return self.resident_bytes() - self._resident_base
+        return self.resident_bytes() - self.resident_base
 
     def resident_bytes(self) -> int:
         """Resident memory now; 0 if it cannot be read."""

@@ -360,7 +360,7 @@ class Run:
             set_duration(usage, name, seconds)
         set_duration(usage, "cpu_time", max(cpu_seconds, death.cpu_seconds if death else 0.0))
         set_duration(usage, "queue_time", self._queued)
-        usage.peak_memory_bytes = max(peak_bytes, 0)
+        usage.peak_memory_bytes = max(peak_bytes, death.peak_bytes if death else 0, 0)
         self.outbox.add_finished(message)
         _log.info("run ended", run_id=self.request.run_id, outcome=ending.code, calls=len(self._ledger))
 

@@ -111,6 +111,7 @@ class TemplateProcess:
 
     def kill(self) -> None:
         """Ends the process, and with it its workers."""
+        self.is_retired = True
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
@@ -243,5 +244,5 @@ def _death(exited: wire.Exited) -> Death:
         exit_code=exited.exit_code if exited.HasField("exit_code") else None,
         signal=exited.signal if exited.HasField("signal") else None,
         cpu_seconds=exited.cpu_microseconds / 1e6,
-        max_rss_bytes=exited.max_rss_bytes,
+        peak_bytes=exited.max_rss_bytes,
     )

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import time
+from dataclasses import replace
 from typing import Protocol
 
 from google.protobuf.message import DecodeError
@@ -21,7 +22,7 @@ __all__ = ["Worker", "WorkerListener"]
 
 _READ_BYTES = 256 << 10
 _STDERR_BYTES = 4096
-_READY_BYTES = 4096
+_READY_BYTES = 16384
 """The largest frame before the lease: only `Ready` may come."""
 
 
@@ -197,11 +198,5 @@ class Worker:
             text = os.read(self._stderr, _STDERR_BYTES).decode("utf-8", "replace")
         except BlockingIOError:
             text = ""
-        return Death(
-            death.exit_code,
-            death.signal,
-            death.cpu_seconds,
-            death.max_rss_bytes,
-            text,
-            death.is_template_lost,
-        )
+        base = self.meter.resident_base if self.meter is not None else 0
+        return replace(death, stderr=text, peak_bytes=max(0, death.peak_bytes - base))

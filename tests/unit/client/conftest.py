@@ -1,4 +1,4 @@
-"""A fake service on a real socket and a client of it: what is tested here is everything up to the wire, and the wire."""
+"""A fake service on a real socket and a client of it: tested is everything up to the wire, and the wire."""
 
 from collections.abc import AsyncIterator
 

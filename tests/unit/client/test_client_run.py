@@ -1,7 +1,7 @@
 """Client.run: a script to its end, with its calls answered."""
 
 import asyncio
-import datetime
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -72,9 +72,7 @@ async def outcomes(service: FakeService, client: Client, *answers: Any, **option
     return seen
 
 
-async def test_a_call_is_answered_and_the_value_comes_back_exactly(
-    service: FakeService, client: Client
-) -> None:
+async def test_a_call_is_answered_and_the_value_comes_back_exactly(service: FakeService, client: Client) -> None:
     @service.expect_run
     async def script(run: FakeRun) -> int:
         value: int = await run.call("add", {"a": 2**70, "b": 1})
@@ -92,11 +90,9 @@ async def test_everything_asked_for_reaches_the_server(service: FakeService, cli
         {"type": "object", "properties": {"path": {"type": "string"}}},
         handler=lambda _: None,
         output_schema={"type": "null"},
-        hints=ToolHints(
-            read_only=True, timeout=1.5, max_concurrency=2, serial_key=SerialKey("files", "path")
-        ),
+        hints=ToolHints(read_only=True, timeout=1.5, max_concurrency=2, serial_key=SerialKey("files", "path")),
     )
-    start_time = datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)
+    start_time = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
     await client.run(
         "return 1",
         tools=[tool],
@@ -162,9 +158,7 @@ async def test_undefined_is_not_null(service: FakeService, client: Client) -> No
     assert (await client.run("null")).value is None
 
 
-async def test_the_result_keeps_output_console_ledger_and_echoes_in_order(
-    service: FakeService, client: Client
-) -> None:
+async def test_the_result_keeps_output_console_ledger_and_echoes_in_order(service: FakeService, client: Client) -> None:
     image = Image(b"\x89PNG", "image/png")
 
     @service.expect_run
@@ -229,9 +223,7 @@ async def test_a_script_that_does_not_complete_is_a_result_and_raises_only_when_
     assert told.value.result is result
 
 
-async def test_a_completed_result_is_handed_through_by_raise_for_outcome(
-    service: FakeService, client: Client
-) -> None:
+async def test_a_completed_result_is_handed_through_by_raise_for_outcome(service: FakeService, client: Client) -> None:
     service.expect_value(1)
     result = await client.run("1")
     assert result.raise_for_outcome() is result
@@ -241,10 +233,8 @@ async def test_text_values_images_and_full_outputs_reach_the_server_as_such(
     service: FakeService, client: Client
 ) -> None:
     image = Image(b"png", "image/png")
-    full = ToolOutput(
-        text="a", structured={"b": 1}, images=(image,), parts=(Part("for you", ("user",)),)
-    )
-    when = datetime.datetime(2024, 2, 29, tzinfo=datetime.UTC)
+    full = ToolOutput(text="a", structured={"b": 1}, images=(image,), parts=(Part("for you", ("user",)),))
+    when = dt.datetime(2024, 2, 29, tzinfo=dt.UTC)
     assert await outcomes(service, client, "text", {"when": when}, None, image, full) == [
         ToolOutput(text="text"),
         ToolOutput(structured={"when": "2024-02-29T00:00:00Z"}),
@@ -295,9 +285,7 @@ async def test_calls_are_answered_at_the_same_time(service: FakeService, client:
     await client.run("", tools=[meet])
 
 
-async def test_a_cancelled_call_stops_its_tool_and_is_not_answered(
-    service: FakeService, client: Client
-) -> None:
+async def test_a_cancelled_call_stops_its_tool_and_is_not_answered(service: FakeService, client: Client) -> None:
     began, stopped = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -357,9 +345,7 @@ async def test_a_tool_that_cancels_itself_fails_its_call_only(service: FakeServi
     assert seen == [ToolFailure(message="the tool was cancelled", code="cancelled")]
 
 
-async def test_cancelling_the_caller_kills_the_run_and_its_tools(
-    service: FakeService, client: Client
-) -> None:
+async def test_cancelling_the_caller_kills_the_run_and_its_tools(service: FakeService, client: Client) -> None:
     began, stopped = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -447,7 +433,10 @@ async def test_the_hook_is_asked_before_each_tool_and_refuses(
 async def test_a_hook_that_answers_anything_but_true_refuses(
     service: FakeService, client: Client, verdict: Any
 ) -> None:
-    assert await outcomes(service, client, 1, authorize=lambda _: verdict) == [
+    def decide(_: ToolCall) -> Any:
+        return verdict
+
+    assert await outcomes(service, client, 1, authorize=decide) == [
         ToolFailure(message="the call was not allowed", code="denied", denied=True)
     ]
 
@@ -483,7 +472,7 @@ async def test_a_person_is_asked_one_question_at_a_time(service: FakeService, cl
         nonlocal asking, most
         asking += 1
         most = max(most, asking)
-        for _ in range(5):
+        for _turn in range(5):
             await asyncio.sleep(0)
         asking -= 1
         return True

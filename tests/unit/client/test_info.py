@@ -15,9 +15,7 @@ from codecage.client import (
 from codecage.client.testing import FakeService
 
 
-async def test_everything_that_a_server_says_of_itself_arrives(
-    service: FakeService, client: Client
-) -> None:
+async def test_everything_that_a_server_says_of_itself_arrives(service: FakeService, client: Client) -> None:
     service.server_info = replace(
         service.server_info,
         dialects=(

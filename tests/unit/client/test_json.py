@@ -1,7 +1,7 @@
 """JSON texts."""
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 import math
 from typing import Any
@@ -13,7 +13,7 @@ from codecage.client._json import dump_json, parse_json
 
 
 class Model(BaseModel):
-    when: datetime.datetime
+    when: dt.datetime
 
 
 @dataclasses.dataclass
@@ -42,7 +42,7 @@ def nested(depth: int) -> Any:
         ({"a": (1, 2)}, '{"a":[1,2]}'),
         (Point(3), '{"x":3}'),
         (Word.YES, '"yes"'),
-        (Model(when=datetime.datetime(2024, 1, 2, tzinfo=datetime.UTC)), '{"when":"2024-01-02T00:00:00Z"}'),
+        (Model(when=dt.datetime(2024, 1, 2, tzinfo=dt.UTC)), '{"when":"2024-01-02T00:00:00Z"}'),
         ([math.nan, math.inf], "[null,null]"),
     ],
 )

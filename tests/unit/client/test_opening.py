@@ -1,8 +1,7 @@
 """Opening a run: what a server may refuse, what is tried again, and who is there at all."""
 
 import asyncio
-import itertools
-import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,10 @@ REFUSALS = [
 ]
 
 
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The times that are waited between attempts; none of them passes."""
@@ -78,9 +81,7 @@ async def test_the_violations_are_part_of_the_message(service: FakeService, clie
     service.expect_refusal(REFUSALS[0])
     with pytest.raises(InvalidRequest) as told:
         await client.run("")
-    assert str(told.value) == (
-        "the request is malformed (start.limits.calls: above the ceiling; start.source: empty)"
-    )
+    assert str(told.value) == ("the request is malformed (start.limits.calls: above the ceiling; start.source: empty)")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,7 @@ async def test_opening_is_tried_again_only_on_request_and_as_advised(
     service: FakeService,
     client: Client,
     waits: list[float],
+    *,
     refusals: list[NotRun],
     retry: Retry | None,
     waited: list[float],
@@ -129,9 +131,7 @@ async def test_opening_is_tried_again_only_on_request_and_as_advised(
     assert waits == waited
 
 
-async def test_a_started_run_is_never_opened_again(
-    service: FakeService, client: Client, waits: list[float]
-) -> None:
+async def test_a_started_run_is_never_opened_again(service: FakeService, client: Client, waits: list[float]) -> None:
     @service.expect_run
     async def script(run: FakeRun) -> None:
         raise Breaks
@@ -161,11 +161,13 @@ async def test_a_server_that_has_gone_is_not_run(service: FakeService) -> None:
         assert (await client.run("")).value == 1
         await service.stop()
         # The channel learns of it in its own time; until then a run fails in flight and its fate is unknown.
-        for _ in itertools.count():
-            with pytest.raises((Unavailable, FateUnknown)) as told:
-                await client.run("")
-            if isinstance(told.value, Unavailable):
-                break
+        async def run_until_it_is_noticed() -> None:
+            while True:
+                with suppress(FateUnknown):
+                    await client.run("")
+
+        with pytest.raises(Unavailable) as told:
+            await run_until_it_is_noticed()
         assert told.value.reason == "UNREACHABLE"
 
 
@@ -216,7 +218,7 @@ async def test_no_descriptor_is_left_open_by_clients_and_runs(service: FakeServi
             await client.run("")
 
     await use()
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_descriptors()
     for _ in range(5):
         await use()
-    assert len(os.listdir("/proc/self/fd")) <= before + 2
+    assert open_descriptors() <= before

@@ -36,9 +36,7 @@ from codecage.client.testing import (
 )
 
 
-async def test_events_come_in_order_and_calls_are_answered_by_hand(
-    service: FakeService, client: Client
-) -> None:
+async def test_events_come_in_order_and_calls_are_answered_by_hand(service: FakeService, client: Client) -> None:
     @service.expect_run
     async def script(run: FakeRun) -> Any:
         first, second = await run.begin(("a", {"n": 2**60}), ("b", {}))
@@ -103,9 +101,7 @@ async def test_failures_and_denials_by_hand_reach_the_script(service: FakeServic
                     pass
         assert (await run.result()).value == ["not there", "never"]
     assert service.runs[0].messages == [
-        AnswerSeen(
-            "call-1", ToolFailure(message="not there", code="not_found", retryable=True, details=[1])
-        ),
+        AnswerSeen("call-1", ToolFailure(message="not there", code="not_found", retryable=True, details=[1])),
         AnswerSeen("call-2", ToolFailure(message="never", denied=True)),
     ]
 
@@ -134,9 +130,7 @@ async def test_pending_and_budgets_reach_the_server(service: FakeService, client
 
 
 @pytest.mark.parametrize("change", [{}, {"extend_by": 1.0, "pause": True}])
-async def test_a_budget_takes_exactly_one_change(
-    service: FakeService, client: Client, change: dict[str, Any]
-) -> None:
+async def test_a_budget_takes_exactly_one_change(service: FakeService, client: Client, change: dict[str, Any]) -> None:
     service.expect_value(None)
     async with await client.start("") as run:
         with pytest.raises(ValueError, match="give either extend_by or pause"):
@@ -175,9 +169,7 @@ async def test_cancelling_keeps_what_was_so_far(service: FakeService, client: Cl
     )
 
 
-async def test_a_suspended_run_hands_out_a_journal_that_a_later_run_takes(
-    service: FakeService, client: Client
-) -> None:
+async def test_a_suspended_run_hands_out_a_journal_that_a_later_run_takes(service: FakeService, client: Client) -> None:
     @service.expect_run
     async def script(run: FakeRun) -> None:
         await run.closed.wait()
@@ -278,9 +270,7 @@ async def test_a_repeated_answer_is_a_warning_in_the_result(service: FakeService
     assert (result.value, [warning.code for warning in result.warnings]) == ("first", ["stray_answer"])
 
 
-async def test_a_break_is_raised_again_each_time_it_is_asked_for(
-    service: FakeService, client: Client
-) -> None:
+async def test_a_break_is_raised_again_each_time_it_is_asked_for(service: FakeService, client: Client) -> None:
     @service.expect_run
     async def script(run: FakeRun) -> None:
         raise Breaks

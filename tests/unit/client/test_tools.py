@@ -19,9 +19,7 @@ from codecage.client import (
 )
 from codecage.client._tools import as_output, as_tools, call_tool
 
-CALL = ToolCall(
-    call_id="call-1", sequence=1, tool_name="t", arguments_json='{"a": 1}', arguments={"a": 1}
-)
+CALL = ToolCall(call_id="call-1", sequence=1, tool_name="t", arguments_json='{"a": 1}', arguments={"a": 1})
 
 
 def add(a: int, b: int = 1) -> int:

@@ -20,6 +20,9 @@ from typing import NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.engine import BINDING_VERSION, Engine, EngineError
+from codecage.worker.lockdown.capabilities import CHANGE_USER, empty_bounding_set, keep_only
+from codecage.worker.lockdown.layers import Layer, State
+from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces, enter_process_namespace
 from codecage.worker.lockdown.privileges import die_with_parent
 from codecage.worker.loop import JobLoop
 from codecage.worker.realm import Realm
@@ -48,8 +51,25 @@ class Template:
         """pid to worker id."""
         self._is_retired = False
         self._realm: Realm | None = None
+        self._layers: list[Layer] = []
+        """What the template set up for all its workers."""
         self._loop = JobLoop()
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+
+    def isolate(self) -> None:
+        """Enters the namespaces. Before the engine, which starts threads."""
+        self._layers = enter_namespaces()
+        self._layers.append(enter_process_namespace())
+
+    def seal(self) -> None:
+        """Gives up the file system and every capability that making workers does not need."""
+        has_mounts = any(layer.name == "mount_namespace" and layer.state == State.ACTIVE for layer in self._layers)
+        if self._realm is None:
+            self._layers.append(Layer("empty_root", State.DISABLED, "each worker loads the engine from a file"))
+        else:
+            self._layers.append(empty_root(has_mount_namespace=has_mounts))
+        empty_bounding_set()
+        keep_only(CHANGE_USER if os.getuid() == 0 else 0)
 
     def prepare(self, mode: str) -> wire.TemplateReady:
         """Prepares the engine before forking where it can be done (and `mode` is not "per_worker").
@@ -67,7 +87,10 @@ class Template:
                 reason = str(error)
         # An engine that was initialised and failed its check must not be inherited: start again without it.
         if "pythonmonkey" in sys.modules:
-            os.execv(sys.executable, [*sys.orig_argv[:-1], "per_worker"])  # noqa: S606  # no shell is wanted
+            # Its parent is outside its process namespace by now, and has no pid there.
+            descriptor, _parent, *ceilings, _mode = sys.orig_argv[-5:]
+            arguments = [*sys.orig_argv[:-5], descriptor, str(os.getppid()), *ceilings, "per_worker"]
+            os.execv(sys.executable, arguments)  # noqa: S606  # no shell is wanted
         Engine.map_libraries()
         self._check_in_child()
         return self._ready("SpiderMonkey", reason)
@@ -153,6 +176,8 @@ class Template:
                 baseline_bytes=self._data_bytes(),
                 memory_ceiling=self._memory_ceiling,
                 cpu_ceiling=self._cpu_ceiling,
+                layers=tuple(self._layers),
+                probe=request.probe,
             )
             pid = os.fork()
         except (OSError, ValueError) as error:
@@ -256,7 +281,10 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling)
     try:
-        template.send_ready(template.prepare(sys.argv[-1]))
+        template.isolate()
+        ready = template.prepare(sys.argv[-1])
+        template.seal()
+        template.send_ready(ready)
     except EngineError as error:
         os.write(2, f"{error}\n".encode())
         os._exit(CANNOT_PREPARE_EXIT)

@@ -12,12 +12,16 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.channel import Channel
 from codecage.worker.engine import OUT_OF_MEMORY_EXIT, Engine, EngineError
 from codecage.worker.job import Job
+from codecage.worker.lockdown.capabilities import drop_all
 from codecage.worker.lockdown.descriptors import close_inherited
 from codecage.worker.lockdown.identity import change_user
+from codecage.worker.lockdown.landlock import restrict_files
 from codecage.worker.lockdown.layers import Layer, State
 from codecage.worker.lockdown.limits import apply_limits
 from codecage.worker.lockdown.privileges import drop_privileges
+from codecage.worker.lockdown.seccomp import install_filter
 from codecage.worker.loop import JobLoop
+from codecage.worker.probe import run_probe
 from codecage.worker.realm import BROKEN_BRIDGE_EXIT, Realm
 
 __all__ = ["Birth", "become_worker", "prepare_realm"]
@@ -35,6 +39,10 @@ class Birth:
     """Data segment of the template at the fork: what the memory of a script is counted from."""
     memory_ceiling: int
     cpu_ceiling: int
+    layers: tuple[Layer, ...]
+    """What the template has set up already."""
+    probe: str
+    """Python to run in the locked worker instead of a script: how the lockdown is tried from inside."""
 
 
 def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
@@ -52,6 +60,8 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
         layers += _lock(birth, baseline)
         channel = Channel()
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
+        if birth.probe:
+            run_probe(birth.probe, channel)
         Job(realm, channel, baseline).run()
     except MemoryError:
         os._exit(OUT_OF_MEMORY_EXIT)
@@ -65,10 +75,14 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
 def _lock(birth: Birth, baseline: int) -> list[Layer]:
     return [
         Layer("environment", State.ACTIVE, "empty but for TZ"),
-        change_user(birth.uid),
-        *drop_privileges(birth.parent),
-        apply_limits(baseline + birth.memory_ceiling, birth.cpu_ceiling),
         Layer("realm", State.ACTIVE, "no host object, debugger, WebAssembly or shared memory"),
+        *birth.layers,
+        change_user(birth.uid),
+        drop_all(),
+        *drop_privileges(birth.parent),
+        restrict_files(),
+        apply_limits(baseline + birth.memory_ceiling, birth.cpu_ceiling),
+        install_filter(),
     ]
 
 

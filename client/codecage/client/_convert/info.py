@@ -77,16 +77,12 @@ def check_request(
     source: str, tools: Iterable[Tool], catalog_id: str | None, language: Language, dialect: str
 ) -> bytes:
     """Asks to compile a script."""
-    message = pb.CheckRequest(
-        source=source, language=shared.enum_number(_ENUMS["Language"], language), dialect=dialect
-    )
+    message = pb.CheckRequest(source=source, language=shared.enum_number(_ENUMS["Language"], language), dialect=dialect)
     _add_tools(message, tools, catalog_id)
     return message.SerializeToString()
 
 
-def _add_tools(
-    message: pb.CheckRequest | pb.DescribeRequest, tools: Iterable[Tool], catalog_id: str | None
-) -> None:
+def _add_tools(message: pb.CheckRequest | pb.DescribeRequest, tools: Iterable[Tool], catalog_id: str | None) -> None:
     if catalog_id is not None:
         message.catalog_id = catalog_id
     else:

@@ -38,9 +38,7 @@ def start(data: bytes) -> StartSeen:
         input=parse_json(message.input_json) if message.HasField("input_json") else UNDEFINED,
         limits=shared.limits_value(message.limits),
         policy=shared.policy_value(message.policy),
-        annotations=parse_json(message.annotations_json)
-        if message.HasField("annotations_json")
-        else UNDEFINED,
+        annotations=parse_json(message.annotations_json) if message.HasField("annotations_json") else UNDEFINED,
         labels=dict(message.labels),
         run_id=message.run_id,
         state={key: parse_json(text) for key, text in message.state_json.items()},

@@ -180,12 +180,12 @@ def refusal_details(code: int, refusal: Refusal) -> bytes:
         details.append(RetryInfo(retry_delay=shared.duration(refusal.retry_after)))
     if refusal.violations:
         violations = [
-            BadRequest.FieldViolation(field=each.field, description=each.reason)
-            for each in refusal.violations
+            BadRequest.FieldViolation(field=each.field, description=each.reason) for each in refusal.violations
         ]
         details.append(BadRequest(field_violations=violations))
     status = Status(code=code, message=refusal.message, details=[_packed(detail) for detail in details])
-    return status.SerializeToString()
+    data: bytes = status.SerializeToString()
+    return data
 
 
 def _packed(message: ProtobufMessage) -> AnyMessage:

@@ -38,7 +38,5 @@ def _refusal(status: Status) -> Refusal | None:
         reason=info.reason,
         metadata=dict(info.metadata),
         retry_after=retry_after,
-        violations=tuple(
-            FieldViolation(each.field, each.description) for each in bad_request.field_violations
-        ),
+        violations=tuple(FieldViolation(each.field, each.description) for each in bad_request.field_violations),
     )

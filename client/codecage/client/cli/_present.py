@@ -3,6 +3,7 @@
 import base64
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -14,6 +15,7 @@ from codecage.client import (
     UNDEFINED,
     ConsoleLine,
     Event,
+    LedgerEntry,
     OutputImage,
     OutputText,
     RunResult,
@@ -24,6 +26,7 @@ from codecage.client import (
 )
 
 _ARGUMENTS_SHOWN = 100  # characters
+_CALLS_SHOWN = 40  # more are summed up by tool and status
 
 
 class Live:
@@ -69,10 +72,11 @@ def print_result(result: RunResult) -> None:
         _print_failure(errors, result, result.error)
     for warning in result.warnings:
         where = f" (line {warning.position.line})" if warning.position else ""
-        errors.print(f"[yellow]warning[/] {escape(visible(warning.message))}{where}")
+        errors.print(f"[yellow]warning[/] {escape(visible(warning.message))}{where}", soft_wrap=True)
     if result.ledger:
-        errors.print(_ledger_table(result))
-    errors.print(_usage_line(result.usage), style="dim")
+        is_short = len(result.ledger) <= _CALLS_SHOWN
+        errors.print(_ledger_table(result.ledger) if is_short else _sums_table(result.ledger))
+    errors.print(_usage_line(result.usage), style="dim", soft_wrap=True)
 
 
 def as_json(result: RunResult) -> str:
@@ -134,30 +138,56 @@ def _told_call(call: ToolCall) -> str:
 def _print_failure(errors: Console, result: RunResult, error: ScriptFailure) -> None:
     where = f" (line {error.position.line}, column {error.position.column})" if error.position else ""
     told = f"{error.name}: {error.message}" if error.name else error.message
-    errors.print(f"[bold red]{escape(result.code)}[/]{where} {escape(visible(told))}")
+    errors.print(f"[bold red]{escape(result.code)}[/]{where} {escape(visible(told))}", soft_wrap=True)
     if error.excerpt:
-        errors.print(escape(visible(error.excerpt)), style="dim")
+        errors.print(escape(visible(error.excerpt)), style="dim", soft_wrap=True)
     if error.hint:
-        errors.print(f"[cyan]hint[/] {escape(visible(error.hint))}")
+        errors.print(f"[cyan]hint[/] {escape(visible(error.hint))}", soft_wrap=True)
 
 
-def _ledger_table(result: RunResult) -> Table:
+def _table(*headings: str) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading in ("#", "tool", "status", "began", "took", "arguments", "answer"):
+    for heading in headings:
         is_name = heading in ("tool", "status")
         table.add_column(heading, justify="left" if is_name else "right", overflow="fold")
-    for entry in result.ledger:
-        status = f"{entry.status} ({entry.failure_code})" if entry.failure_code else str(entry.status)
+    return table
+
+
+def _ledger_table(ledger: Sequence[LedgerEntry]) -> Table:
+    table = _table("#", "tool", "status", "began", "took", "arguments", "answer")
+    for entry in ledger:
         table.add_row(
             str(entry.sequence),
             escape(visible(entry.tool_name)),
-            escape(visible(status)),
+            escape(visible(_status(entry))),
             human_seconds(entry.start_offset),
             human_seconds(entry.duration),
             human_bytes(entry.argument_bytes),
             human_bytes(entry.answer_bytes),
         )
     return table
+
+
+def _sums_table(ledger: Sequence[LedgerEntry]) -> Table:
+    """The calls of each tool that ended alike, in one row: times and sizes are sums."""
+    rows: dict[tuple[str, str], list[LedgerEntry]] = {}
+    for entry in ledger:
+        rows.setdefault((entry.tool_name, _status(entry)), []).append(entry)
+    table = _table("calls", "tool", "status", "took", "arguments", "answers")
+    for (tool_name, status), entries in rows.items():
+        table.add_row(
+            str(len(entries)),
+            escape(visible(tool_name)),
+            escape(visible(status)),
+            human_seconds(sum(entry.duration for entry in entries)),
+            human_bytes(sum(entry.argument_bytes for entry in entries)),
+            human_bytes(sum(entry.answer_bytes for entry in entries)),
+        )
+    return table
+
+
+def _status(entry: LedgerEntry) -> str:
+    return f"{entry.status} ({entry.failure_code})" if entry.failure_code else str(entry.status)
 
 
 def _usage_line(usage: Usage) -> str:

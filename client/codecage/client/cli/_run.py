@@ -45,7 +45,7 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command line
     options: StartOptions = {"dialect": dialect, "language": language, "deadline": timeout}
     source = _source(script)
     _add_checked(options, tools, input_json, limit or [])
-    with told_errors():
+    with told_errors(after_loss="; calls that were made may have had effects"):
         code = _session.run_script(client_of(server), source, options, as_json=as_json)
     raise typer.Exit(code)
 
@@ -61,9 +61,7 @@ def _source(script: str) -> str:
         raise complain(message, ExitCode.USAGE) from error
 
 
-def _add_checked(
-    options: StartOptions, tools: Path | None, input_json: str | None, limits: list[str]
-) -> None:
+def _add_checked(options: StartOptions, tools: Path | None, input_json: str | None, limits: list[str]) -> None:
     import json
 
     from codecage.client.cli._limits import parse_limits

@@ -53,8 +53,8 @@ def complain(message: str, code: ExitCode) -> typer.Exit:
 
 
 @contextmanager
-def told_errors() -> Generator[None]:
-    """Turn what the library raises into a message and an exit code."""
+def told_errors(after_loss: str = "") -> Generator[None]:
+    """Turn what the library raises into a message and an exit code. `after_loss` follows if the server was lost."""
     try:
         yield
     except InvalidRequest as error:
@@ -65,8 +65,7 @@ def told_errors() -> Generator[None]:
         again = f"; try again in {error.retry_after:g} s" if error.retry_after is not None else ""
         raise complain(f"not run: {error}{again}", ExitCode.NO_SERVER) from error
     except FateUnknown as error:
-        message = f"the server was lost: {error}. Calls that were made may have had effects."
-        raise complain(message, ExitCode.NO_SERVER) from error
+        raise complain(f"the server was lost: {error}{after_loss}", ExitCode.NO_SERVER) from error
     except CodecageError as error:
         raise complain(str(error), ExitCode.NO_SERVER) from error
     except KeyboardInterrupt as error:

@@ -30,7 +30,7 @@ from codecage.client.testing._messages import AnswerSeen, CancelSeen, Message, S
 Write = Callable[[bytes], Awaitable[None]]
 
 
-class Ends(Exception):  # noqa: N818  # not an error: the script's way to say how its run ends
+class Ends(Exception):
     """Raised by a script to end its run in another way than by its value."""
 
     def __init__(

@@ -31,7 +31,7 @@ _METHODS_BESIDE = ("Check", "Describe", "RegisterCatalog")
 _DEADLINE_MARGIN = 0.1  # seconds before the deadline at which a run is ended, so that its end still arrives
 
 
-class Breaks(Exception):  # noqa: N818  # not an error: the script's way to break its stream
+class Breaks(Exception):
     """Raised by a script to end the stream with a bare status, as a broken server or proxy does."""
 
     def __init__(self, code: grpc.StatusCode = grpc.StatusCode.INTERNAL, message: str = "broken") -> None:

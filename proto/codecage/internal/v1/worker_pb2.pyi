@@ -104,19 +104,25 @@ class Fork(_message.Message):
 
     WORKER_ID_FIELD_NUMBER: _builtins.int
     UID_FIELD_NUMBER: _builtins.int
+    PROBE_FIELD_NUMBER: _builtins.int
     worker_id: _builtins.int
     """The supervisor's number for this worker."""
     uid: _builtins.int
     """The user and group of this worker. 0: the template's own."""
+    probe: _builtins.str
+    """Python to run in the locked worker instead of a script, with what it leaves in `answer` as the value. Used to try
+    the lockdown from inside; never made from anything that a caller sends.
+    """
     def __init__(
         self,
         *,
         worker_id: _builtins.int = ...,
         uid: _builtins.int = ...,
+        probe: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["uid", b"uid", "worker_id", b"worker_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["probe", b"probe", "uid", b"uid", "worker_id", b"worker_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

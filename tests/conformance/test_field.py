@@ -1,0 +1,49 @@
+"""Faults that users reported in products of this kind, each as a small script with the right behaviour."""
+
+from __future__ import annotations
+
+import pytest
+
+from codecage.v1 import codecage_pb2_grpc as rpc
+from tests.conformance.field import FieldCase, field_cases, unmet
+from tests.conformance.host import run_script
+from tests.conformance.later import FIELD_LATER
+from tests.support.service import ServiceProcess, wait_gone
+
+CASES = {case.id: case for case in field_cases()}
+LEVEL_BYTES = 8 << 20
+"""What the supervisor may grow over the second half of a repeated case."""
+
+
+async def check(case: FieldCase, stub: rpc.CodeModeServiceAsyncStub) -> None:
+    for script, expect in case.runs:
+        seen = await run_script(stub, case.start(script), case.tools(), case.client())
+        assert unmet(expect, seen) == []
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - FIELD_LATER.keys()))
+async def test_case(name: str, stub: rpc.CodeModeServiceAsyncStub, shared_service: ServiceProcess) -> None:
+    case = CASES[name]
+    before, grown_from = shared_service.workers(), 0
+    for number in range(case.repeat):
+        await check(case, stub)
+        if number == case.repeat // 2:
+            grown_from = shared_service.process.memory_info().rss
+    if case.repeat > 1:
+        wait_gone(before)
+        assert shared_service.process.memory_info().rss < grown_from + LEVEL_BYTES
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
+        for name, reason in FIELD_LATER.items()
+    ],
+)
+async def test_case_that_is_listed_as_not_passed(name: str, stub: rpc.CodeModeServiceAsyncStub) -> None:
+    await check(CASES[name], stub)
+
+
+def test_every_listed_case_exists() -> None:
+    assert FIELD_LATER.keys() - CASES.keys() == set()

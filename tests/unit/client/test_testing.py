@@ -1,0 +1,74 @@
+"""The fake service holds the test to what it expects."""
+
+from typing import Any
+
+import pytest
+
+from codecage.client import UNDEFINED, Client, FateUnknown, Tool
+from codecage.client.testing import FakeRun, FakeService, FakeTools
+
+
+async def test_an_expected_run_that_was_not_made_fails_the_test() -> None:
+    with pytest.raises(AssertionError, match=r"^expected, but not made: a run of '1'; expected, but not made: a run$"):
+        async with FakeService() as service:
+            service.expect_value(1, source="1")
+            service.expect_value(2)
+
+
+async def test_one_more_run_fails_the_test() -> None:
+    with pytest.raises(AssertionError, match=r"^one more run was made, of 'return 1'$"):
+        async with FakeService() as service, Client.connect(service.address) as client:
+            with pytest.raises(FateUnknown, match="one more run was made"):
+                await client.run("return 1")
+
+
+async def test_a_run_of_another_source_fails_the_test() -> None:
+    with pytest.raises(AssertionError, match=r"^expected a run of '1', not of '2'$"):
+        async with FakeService() as service, Client.connect(service.address) as client:
+            service.expect_value(1, source="1")
+            with pytest.raises(FateUnknown):
+                await client.run("2")
+
+
+async def test_a_script_that_raises_fails_the_test() -> None:
+    with pytest.raises(AssertionError, match=r"^the script raised ZeroDivisionError\('oh'\)$"):
+        async with FakeService() as service, Client.connect(service.address) as client:
+
+            @service.expect_run
+            async def script(run: FakeRun) -> None:
+                raise ZeroDivisionError("oh")
+
+            with pytest.raises(FateUnknown):
+                await client.run("")
+
+
+async def test_the_error_of_the_test_itself_is_not_hidden() -> None:
+    with pytest.raises(KeyError):
+        async with FakeService() as service:
+            service.expect_value(1)
+            raise KeyError
+
+
+async def test_its_socket_is_gone_afterwards() -> None:
+    async with FakeService() as service:
+        from pathlib import Path
+
+        directory = Path(service.address.removeprefix("unix:")).parent
+        assert directory.stat().st_mode & 0o777 == 0o700
+    assert not directory.exists()
+
+
+async def test_fake_tools_answer_and_remember(service: FakeService, client: Client) -> None:
+    tools = FakeTools({"find": ["a"], "fail": ValueError("no"), "none": UNDEFINED})
+
+    @service.expect_run
+    async def script(run: FakeRun) -> Any:
+        value = await run.call("find", {"text": "x"})
+        await run.begin(("none", {}))
+        await run.call("fail")
+        return value
+
+    result = await client.run("", tools=tools.as_list())
+    assert [type(tool) for tool in tools] == [Tool] * 3
+    assert result.error is not None
+    assert (result.error.message, sorted(tools.calls)) == ("no", [("fail", {}), ("find", {"text": "x"}), ("none", {})])
