@@ -15,6 +15,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from codecage.server.isolation import KNOWN_LAYERS, Requirements
 from codecage.server.limits import CEILINGS, Limits
 from codecage.server.pool import PoolOptions
 from codecage.server.template import TemplateOptions
@@ -58,6 +59,9 @@ class Settings(BaseSettings):
     max_script_time: float = Field(default=CEILINGS.script_time, gt=0, description="Highest script time, in seconds.")
     max_wall_time: float = Field(default=CEILINGS.wall_time, gt=0, description="Highest wall time, in seconds.")
     max_lifetime: float = Field(default=CEILINGS.lifetime, gt=0, description="Highest lifetime of a run, in seconds.")
+    require: list[str] = Field(default=[], description="A layer that must hold besides those that always must.")
+    accept_missing: list[str] = Field(default=[], description="A required layer that may be missing. Unsafe.")
+    canary: bool = Field(default=True, description="Try the promises in real workers before serving.")
     uid_base: int = Field(
         default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root."
     )
@@ -74,10 +78,20 @@ class Settings(BaseSettings):
     )
     lifeline_fd: int = Field(default=-1, description="Descriptor whose end of file ends the service.")
 
-    @field_validator("listen", mode="before")
+    @field_validator("listen", "require", "accept_missing", mode="before")
     @classmethod
-    def _split_addresses(cls, value: object) -> object:
+    def _split(cls, value: object) -> object:
         return value.split(",") if isinstance(value, str) and not value.startswith("[") else value
+
+    @field_validator("require", "accept_missing")
+    @classmethod
+    def _check_layers(cls, value: list[str]) -> list[str]:
+        unknown = set(value) - KNOWN_LAYERS
+        if unknown:
+            raise ValueError(
+                f"no such layer: {', '.join(sorted(unknown))}; there are {', '.join(sorted(KNOWN_LAYERS))}"
+            )
+        return value
 
     @classmethod
     def settings_customise_sources(
@@ -120,6 +134,7 @@ class Settings(BaseSettings):
                 memory_ceiling=max(ceilings.memory_bytes, ceilings.compile_memory_bytes),
                 cpu_ceiling=int(ceilings.cpu_time) + 1,
             ),
+            requirements=Requirements(frozenset(self.require), frozenset(self.accept_missing)),
         )
 
 

@@ -15,8 +15,10 @@ import structlog
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.errors import Unavailable
+from codecage.server.isolation import Requirements
 from codecage.server.slots import Slots
 from codecage.server.template import TemplateOptions, TemplateProcess
+from codecage.server.trial import Trial
 from codecage.server.worker import Worker
 
 __all__ = ["Pool", "PoolOptions"]
@@ -46,6 +48,8 @@ class PoolOptions:
     uid_count: int = 65_536
     """Size of that range."""
     template: TemplateOptions = field(default_factory=TemplateOptions)
+    requirements: Requirements = field(default_factory=Requirements)
+    """The layers that every worker must have."""
 
 
 class Pool:
@@ -73,11 +77,11 @@ class Pool:
     async def start(self) -> None:
         """Starts the first template and the warm workers. Raises Unavailable if there can be none."""
         self._template = await self._start_template()
-        self._refill()
+        first = await self._take()
         if self.options.warm:
-            first: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
-            self._wanted.append(first)
-            self._warm.appendleft(await first)
+            self._warm.appendleft(first)
+        else:
+            first.kill()
 
     @property
     def is_up(self) -> bool:
@@ -173,11 +177,34 @@ class Pool:
                 return uid
         raise Unavailable("no uid is free for a worker", _RESTART_SECONDS)
 
+    async def probe(self, source: str) -> str:
+        """Runs Python in a locked worker; how that ended: the name of a signal, or what it answered.
+
+        Raises Unavailable. Only for sources of this package: it is how the lockdown is tried from inside.
+        """
+        if self._template is None:
+            raise Unavailable("there is no engine at the moment", _RESTART_SECONDS)
+        trial = Trial()
+        worker_id = next(self._ids)
+        worker = self._template.fork(worker_id, self._uid_for(worker_id), trial, source)
+        try:
+            return await trial.ended
+        finally:
+            worker.kill()
+            await worker.exited.wait()
+            self._used_uids.discard(worker.uid)
+
     def on_ready(self, newborn: _Newborn, worker: Worker) -> None:
         """A worker has locked itself and waits for a script."""
         self._starting.discard(newborn)
-        self._failures = 0
         self.layers = worker.layers
+        missing = self.options.requirements.missing(worker.layers)
+        if missing:
+            worker.kill()
+            _log.critical("a worker lacks layers that are required", missing=missing)
+            self._refuse_waiting(Unavailable(f"workers lack required layers: {', '.join(missing)}", _RESTART_SECONDS))
+            return
+        self._failures = 0
         while self._wanted:
             wanted = self._wanted.popleft()
             if not wanted.done():

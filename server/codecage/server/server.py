@@ -17,6 +17,7 @@ import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from codecage.server.canary import CanaryError, check_service
 from codecage.server.config import Settings
 from codecage.server.errors import Unavailable
 from codecage.server.pool import Pool
@@ -41,7 +42,10 @@ async def serve(settings: Settings) -> None:
     pool = Pool(settings.pool_options())
     try:
         await pool.start()
-    except Unavailable as error:
+        _log_layers(pool)
+        if settings.canary:
+            await check_service(pool)
+    except (Unavailable, CanaryError) as error:
         await pool.close()
         raise ServerError(str(error)) from error
     server = grpc.aio.server(options=_CHANNEL_OPTIONS)
@@ -171,6 +175,15 @@ def _tell_ready(descriptor: int, listening: list[str]) -> None:
     if descriptor >= 0:
         os.write(descriptor, json.dumps({"listen": listening}).encode() + b"\n")
         os.close(descriptor)
+
+
+def _log_layers(pool: Pool) -> None:
+    requirements = pool.options.requirements
+    for layer in requirements.to_messages(pool.layers):
+        state = pb.LayerState.Name(layer.state).removeprefix("LAYER_STATE_").lower()
+        _log.info("isolation layer", name=layer.name, state=state, required=layer.required, detail=layer.detail)
+    if requirements.waived:
+        _log.warning("layers that should be required may be missing here", accept_missing=sorted(requirements.waived))
 
 
 def _raise_descriptor_limit() -> None:

@@ -89,7 +89,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             ),
             dialects=[dialect.to_message() for dialect in DIALECTS.values()],
             limit_ceilings=self._ceilings.to_message(),
-            isolation_layers=_layers(pool.layers),
+            isolation_layers=pool.options.requirements.to_messages(pool.layers),
             pool=pb.PoolInfo(
                 capacity=slots.capacity,
                 running=slots.used,
@@ -114,12 +114,5 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             dialect=request.dialect.name,
             limits=request.limits.to_message(),
             policy=request.policy.to_message(),
-            isolation_layers=_layers(layers),
+            isolation_layers=self._pool.options.requirements.to_messages(layers),
         )
-
-
-def _layers(layers: list[wire.Layer]) -> list[pb.IsolationLayer]:
-    return [
-        pb.IsolationLayer(name=layer.name, state=pb.LayerState.ValueType(layer.state), detail=layer.detail)
-        for layer in layers
-    ]

@@ -83,14 +83,17 @@ class TemplateProcess:
             self.kill()
             raise Unavailable("the engine did not start in time", _RETRY_SECONDS) from None
 
-    def fork(self, worker_id: int, uid: int, listener: WorkerListener) -> Worker:
-        """Asks for a worker. It is there, alive or dead, whatever happens; `listener` hears of it."""
+    def fork(self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "") -> Worker:
+        """Asks for a worker. It is there, alive or dead, whatever happens; `listener` hears of it.
+
+        With `probe`, Python of this package, it runs that instead of a script.
+        """
         ours, theirs = socket.socketpair()
         read, write = os.pipe2(os.O_CLOEXEC)
         worker = Worker(worker_id, uid, ours, read, listener)
         self._workers[worker_id] = worker
         self.forks += 1
-        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid))
+        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe))
         rights = array.array("i", [theirs.fileno(), write])
         try:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]

@@ -1,0 +1,87 @@
+"""Before a service serves it sees that a forbidden call, memory, a busy loop and a collection end as promised."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from dataclasses import replace
+from typing import NoReturn, cast
+
+from codecage.server.dialects import DIALECTS
+from codecage.server.errors import Unavailable
+from codecage.server.limits import CEILINGS
+from codecage.server.pool import Pool
+from codecage.server.probes import ESCAPED, Probe
+from codecage.server.request import RunRequest
+from codecage.server.sampler import Sampler
+from codecage.server.session import Session, Stream
+from codecage.server.tools import ToolSet
+from codecage.v1 import codecage_pb2 as pb
+
+__all__ = ["CanaryError", "check_service", "run_probe", "run_script"]
+
+_MIB = 1 << 20
+_PROBE_SECONDS = 10.0
+_FORBIDDEN = Probe("open an internet socket", "socket.socket()")
+_SCRIPTS = (
+    ("memory", "const kept = []; for (;;) kept.push(new Uint8Array(1 << 20).fill(1));"),
+    ("script_time", "for (;;);"),
+    ("completed", "let kept; for (let i = 0; i < 30000; i++) kept = [i, { i, text: `n${i}` }]; return kept[0];"),
+)
+
+
+class CanaryError(Exception):
+    """A worker did not end as it must. The service must not serve."""
+
+
+async def check_service(pool: Pool) -> None:
+    """Raises CanaryError where a promise is broken, Unavailable where there is no worker."""
+    how = await run_probe(pool, _FORBIDDEN)
+    is_filtered = "seccomp" in pool.options.requirements.required
+    if how == ESCAPED or (is_filtered and how != signal.SIGSYS.name):
+        raise CanaryError(f"a worker that opens a socket must be killed by SIGSYS; it ended with {how}")
+    endings = await asyncio.gather(*(run_script(pool, source) for _code, source in _SCRIPTS))
+    for (code, source), finished in zip(_SCRIPTS, endings, strict=True):
+        if finished.code != code:
+            raise CanaryError(f"a script must end with {code}, and ended with {finished.code}: {source}")
+
+
+async def run_probe(pool: Pool, probe: Probe) -> str:
+    """What became of an attempt: the name of a signal or an errno, or ESCAPED."""
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            return await pool.probe(probe.source)
+    except TimeoutError:
+        return "no answer"
+
+
+async def run_script(pool: Pool, source: str) -> pb.Finished:
+    """Runs a script of our own, small in every limit, the way a caller's is run."""
+    limits = replace(DIALECTS["standard"].limits, script_time=0.1, cpu_time=1.0, memory_bytes=32 * _MIB)
+    request = RunRequest("canary", source, DIALECTS["standard"], limits, DIALECTS["standard"].policy, ToolSet(), "")
+    stream = _NoCaller()
+    async with pool.lease() as worker:
+        session = Session(request, worker, CEILINGS, cast("Stream", stream), time.monotonic())
+        await session.drive(Sampler(), pb.Started())
+    if stream.finished is None:
+        raise Unavailable("a canary got no answer", 1.0)
+    return stream.finished
+
+
+class _NoCaller:
+    """The stream of a run that nobody asked for."""
+
+    def __init__(self) -> None:
+        self.finished: pb.Finished | None = None
+
+    def time_remaining(self) -> None:
+        return None
+
+    async def read(self) -> NoReturn:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    async def write(self, response: pb.RunResponse) -> None:
+        if response.HasField("finished"):
+            self.finished = response.finished
