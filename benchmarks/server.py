@@ -54,7 +54,7 @@ def started(module: str, listen: str | None = None) -> Generator[Served]:
             finally:
                 os.close(lifeline)
                 os.close(ready)
-                _end(process)
+                _end(process, module)
 
 
 def _announced(ready: int, module: str, log: IO[str]) -> str | None:
@@ -68,11 +68,12 @@ def _announced(ready: int, module: str, log: IO[str]) -> str | None:
     return message.get("address")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Waits for a server whose lifeline is closed; kills it if it does not go."""
+def _end(process: subprocess.Popen[bytes], module: str) -> None:
+    """Waits for a server whose lifeline is closed; kills it, and says so, if it does not go."""
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
+        print(f"{module} did not end within {STOP_SECONDS} s and was killed", file=sys.stderr)
         process.kill()
         process.wait()
 

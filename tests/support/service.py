@@ -57,9 +57,9 @@ class ServiceProcess:
 
     def templates(self) -> list[psutil.Process]:
         """The living templates, oldest first; more than one while one retires."""
-        found = [child for child in _children(self.process) if _session(child.pid) == child.pid]
-        self._sessions.update(child.pid for child in found)
-        return sorted(found, key=psutil.Process.create_time)
+        leaders = [child for child in _children(self.process) if _session(child.pid) == child.pid]
+        self._sessions.update(leader.pid for leader in leaders)
+        return [_template_of(leader) for leader in sorted(leaders, key=psutil.Process.create_time)]
 
     def template(self) -> psutil.Process:
         """The only living template."""
@@ -151,6 +151,20 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return [child for child in process.children() if _is_alive(child)]
     except psutil.NoSuchProcess:
         return []
+
+
+def _template_of(leader: psutil.Process) -> psutil.Process:
+    """A template with a process-id namespace is the first process in it, below the one that was started."""
+    return next((child for child in _children(leader) if _is_first_in_namespace(child.pid)), leader)
+
+
+def _is_first_in_namespace(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    pids = next((line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:")), [])
+    return len(pids) > 1 and pids[-1] == "1"
 
 
 def _is_alive(process: psutil.Process) -> bool:

@@ -21,7 +21,7 @@ from codecage.client._errors import ServerStartError
 _log = logging.getLogger("codecage.client.server")
 
 _STDERR_LINES = 40
-_STOP_SECONDS = 5.0  # for the server to end its runs once its lifeline is cut; then it is killed
+_STOP_SECONDS = 3.0  # for the server to end when it is asked to, and again when its lifeline is cut
 _SOCKET_PATH_BYTES = 100  # the kernel takes 107 and a terminating zero
 
 
@@ -95,24 +95,36 @@ class EmbeddedServer:
                 self._stderr.append(line)
 
     async def _stop(self, grace: float) -> None:
-        if self._lifeline is not None:
-            os.close(self._lifeline)
-            self._lifeline = None
         process, self._process = self._process, None
         if process is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(grace):
-                    await process.wait()
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await self._end(process, grace)
+        self._cut_lifeline()
         if self._draining is not None:
             # What outlived the server and holds its standard error must not hold us.
             await asyncio.wait([self._draining], timeout=0.2)
             self._draining.cancel()
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
+
+    async def _end(self, process: asyncio.subprocess.Process, grace: float) -> None:
+        """Ask, then cut the lifeline, then kill; each step has its time, and the next one is for who did not end."""
+
+        def kill() -> None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+        for step, seconds in ((process.terminate, grace), (self._cut_lifeline, grace), (kill, None)):
+            if process.returncode is not None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                step()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await process.wait()
+
+    def _cut_lifeline(self) -> None:
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
 
     def _stderr_tail(self) -> str:
         return "\n".join(self._stderr)

@@ -17,6 +17,9 @@ __all__ = ["PreparedAnswer", "prepare_answer", "prepare_failure"]
 
 _MAX_CODE_BYTES = 256
 _MAX_MESSAGE_BYTES = 64 << 10
+_PARSED_BYTES = 64 << 10
+"""Up to here an answer's JSON is checked before the script sees it. A larger one that is no JSON rejects the call in
+the script with the same code, while the ledger books it as completed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,10 @@ def _success(record: CallRecord, success: pb.ToolSuccess, limits: Limits) -> Pre
         answer = wire.Answer(sequence=record.sequence, kind=wire.ANSWER_KIND_TEXT, text=text)
         return PreparedAnswer(answer, pb.CALL_STATUS_COMPLETED, size)
     text = success.structured_json
-    problem = problem_with(text.encode(), JsonShape(limits.json_depth, limits.json_items))
+    shape = JsonShape(limits.json_depth, limits.json_items)
+    data = text.encode()
+    # A large one is parsed once, by the engine: parsing it here would hold up every other run.
+    problem = problem_with(data, shape) if len(data) <= _PARSED_BYTES else shape.broken_by_friend(data)
     if problem.startswith("it is not JSON"):
         return prepare_failure(
             record, "malformed_answer", f"the answer of {record.tool.name} cannot be used: {problem}", size

@@ -99,12 +99,12 @@ class Pool:
         return len(self._warm)
 
     @contextlib.asynccontextmanager
-    async def lease(self) -> AsyncGenerator[Worker]:
-        """A worker for one script. Raises Busy or Unavailable.
+    async def lease(self, caller: str = "") -> AsyncGenerator[Worker]:
+        """A worker for one script of `caller`; callers take turns. Raises Busy or Unavailable.
 
         On leaving the worker is killed; its slot is free once it has been reaped.
         """
-        async with self.slots.acquire() as slot:
+        async with self.slots.acquire(caller) as slot:
             worker = await self._take()
             try:
                 yield worker

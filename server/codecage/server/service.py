@@ -21,9 +21,11 @@ from codecage.server.session import Session, Stream
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["CodeModeService"]
+__all__ = ["CALLER_METADATA", "CodeModeService"]
 
 _log = structlog.get_logger(__name__)
+CALLER_METADATA = "codecage-caller"
+"""Request metadata in which a caller may name itself, so that callers behind one connection take turns."""
 
 
 class CodeModeService(rpc.CodeModeServiceServicer):
@@ -40,7 +42,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         session: Session | None = None
         try:
             request = await self._read_start(context)
-            async with self._pool.lease() as worker:
+            async with self._pool.lease(_caller(context)) as worker:
                 session = Session(request, worker, self._ceilings, context, arrived)
                 await session.drive(self._sampler, self._started(request, worker.layers))
         except NotRun as error:
@@ -116,3 +118,11 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             policy=request.policy.to_message(),
             isolation_layers=self._pool.options.requirements.to_messages(layers),
         )
+
+
+def _caller(context: Stream) -> str:
+    """Whose turn it is in the queue: what the caller says of itself, else where it comes from."""
+    for key, value in context.invocation_metadata() or ():
+        if key == CALLER_METADATA:
+            return str(value)[:200]
+    return str(context.peer())

@@ -283,6 +283,7 @@ async def test_ctrl_c_cancels_the_run_and_still_tells_what_happened(
     @service.expect_run
     async def script(run: FakeRun) -> None:
         await run.text("so far")
+        await run.call("add", {"a": 1, "b": 2})  # answered: the command is listening
         await run.begin(("wait", {}))
         called.set()
         await run.closed.wait()
@@ -293,24 +294,27 @@ async def test_ctrl_c_cancels_the_run_and_still_tells_what_happened(
     out, err = await process.communicate()
     told = json.loads(out)
     assert (process.returncode, err, told["outcome"], told["output"]) == (130, b"", "cancelled", [{"text": "so far"}])
-    assert [entry["status"] for entry in told["ledger"]] == ["unanswered"]
-    assert service.runs[0].messages == [CancelSeen("interrupted")]
+    assert [entry["status"] for entry in told["ledger"]] == ["completed", "unanswered"]
+    assert service.runs[0].messages[1:] == [CancelSeen("interrupted")]
 
 
-async def test_a_second_ctrl_c_ends_at_once(service: FakeService, script_file: str) -> None:
-    class Stubborn(FakeRun):
-        """Hears that it should end and goes on."""
-
+async def test_a_second_ctrl_c_ends_at_once(
+    service: FakeService, script_file: str, tools_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     called, cancelled = asyncio.Event(), asyncio.Event()
+
+    def hear_and_go_on(_: FakeRun, __: Ends) -> None:
+        cancelled.set()
+
+    monkeypatch.setattr(FakeRun, "_end", hear_and_go_on)
 
     @service.expect_run
     async def script(run: FakeRun) -> None:
-        run._ended_by_caller = asyncio.get_running_loop().create_future()
-        run._end = lambda _: cancelled.set()  # type: ignore[method-assign]
+        await run.call("add", {"a": 1, "b": 2})  # answered: the command is listening
         called.set()
         await run.closed.wait()
 
-    process = await begin("run", "--json", "--server", service.address, script_file)
+    process = await begin("run", "--json", "--server", service.address, "--tools", tools_file, script_file)
     await called.wait()
     process.send_signal(signal.SIGINT)
     await cancelled.wait()
@@ -330,7 +334,7 @@ async def test_a_terminal_sees_calls_as_they_go_and_no_escape_of_the_script(
 
     terminal, child = pty.openpty()
     target = ("run", "--server", service.address, "--tools", tools_file, script_file)
-    process = await begin(*target, stderr=child, env={"NO_COLOR": "1"})
+    process = await begin(*target, stderr=child, env={"TERM": "dumb"})
     os.close(child)
     await process.communicate()
     seen = await asyncio.to_thread(read_terminal, terminal)
