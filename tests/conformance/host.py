@@ -56,7 +56,7 @@ class Observed:
     finished: pb.Finished | None = None
     error: grpc.aio.AioRpcError | None = None
     is_refused: bool = False
-    """The script was not run: the error carries the service's ErrorInfo."""
+    """The script itself was refused. A feature that is not served says nothing of the script."""
     seconds: float = 0.0
     response_bytes: int = 0
     max_open: int = 0
@@ -139,7 +139,7 @@ async def run_script(
         await host.run()
     except grpc.aio.AioRpcError as error:
         observed.error = error
-        observed.is_refused = bool(information(error)[1])
+        observed.is_refused = error.code() is grpc.StatusCode.INVALID_ARGUMENT and bool(information(error)[1])
     except asyncio.CancelledError:
         if client.drop_after is None:
             raise

@@ -17,6 +17,7 @@ from codecage.client import (
     RunOptions,
     RunResult,
     ServerInfo,
+    Started,
     SyncClient,
     Tool,
     ToolCall,
@@ -61,7 +62,9 @@ async def run(client: Client) -> None:
     )
     assert_type(result, RunResult)
     assert_type(result.raise_for_outcome(), RunResult)
-    assert_type(UNDEFINED, Undefined)
+    assert_type(result.started, Started | None)
+    undefined: Undefined = UNDEFINED
+    print(undefined)
     assert_type(await client.server_info(), ServerInfo)
 
 

@@ -27,7 +27,7 @@ def add(a: int) -> int:
 
 
 Limits(calls="10")  # wrong: arg-type
-Limits(1.5)  # wrong: misc
+Limits(1.5)  # wrong: call-arg
 Limits(memory=1)  # wrong: call-arg
 Policy(unawaited_action="ignore")  # wrong: arg-type
 Tool("t", input_schema="{}")  # wrong: arg-type

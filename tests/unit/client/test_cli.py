@@ -221,9 +221,7 @@ async def test_refused_fields_are_told_with_their_paths_and_exit_2(service: Fake
     assert await codecage("run", "--server", service.address, script_file) == Ended(
         2,
         "",
-        "codecage: the request was refused: malformed\n"
-        "  start.limits.calls: above 256\n"
-        "  start.source: too long\n",
+        "codecage: the request was refused: malformed\n  start.limits.calls: above 256\n  start.source: too long\n",
     )
 
 
@@ -240,9 +238,7 @@ async def test_each_way_of_not_being_served_has_its_exit_code(service: FakeServi
         "",
         "codecage: the server was lost: internal: broken; calls that were made may have had effects\n",
     )
-    assert await codecage(*target) == Ended(
-        3, "", "codecage: not run: the queue is full; try again in 1.5 s\n"
-    )
+    assert await codecage(*target) == Ended(3, "", "codecage: not run: the queue is full; try again in 1.5 s\n")
     assert await codecage(*target) == Ended(2, "", "codecage: not run: no such feature\n")
 
 

@@ -34,7 +34,9 @@ def test_several_limits_come_together() -> None:
 
 
 def test_an_unknown_limit_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match=r"there is no limit 'mem'; there are: answer, argument, calls, .*, wall_time$"):
+    with pytest.raises(
+        ValueError, match=r"there is no limit 'mem'; there are: answer, argument, calls, .*, wall_time$"
+    ):
         parse_limits(["mem=1"])
 
 

@@ -305,7 +305,7 @@ async def test_a_cancelled_call_stops_its_tool_and_is_not_answered(service: Fake
 
     result = await client.run("", tools=[wait, add])
     assert result.value == 2
-    assert [entry.status for entry in result.ledger] == [CallStatus.CANCELLED, CallStatus.COMPLETED]
+    assert [entry.status for entry in result.ledger] == [CallStatus.FAILED, CallStatus.COMPLETED]
     assert service.runs[0].messages == [AnswerSeen("call-2", ToolOutput(structured=2))]
 
 

@@ -121,9 +121,7 @@ async def test_a_server_that_does_not_come_up_is_told_with_its_last_words(
     assert list(tmp_path.glob("codecage-*")) == []
 
 
-async def test_a_missing_server_is_told_with_what_to_install(
-    become: Callable[[str], Path], tmp_path: Path
-) -> None:
+async def test_a_missing_server_is_told_with_what_to_install(become: Callable[[str], Path], tmp_path: Path) -> None:
     become("")
     (tmp_path / "first" / "codecage" / "server" / "__main__.py").unlink()
     with pytest.raises(ServerStartError, match=r"install codecage\[server\]"):

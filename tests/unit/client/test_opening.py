@@ -160,6 +160,7 @@ async def test_a_server_that_has_gone_is_not_run(service: FakeService) -> None:
         service.expect_value(1)
         assert (await client.run("")).value == 1
         await service.stop()
+
         # The channel learns of it in its own time; until then a run fails in flight and its fate is unknown.
         async def run_until_it_is_noticed() -> None:
             while True:

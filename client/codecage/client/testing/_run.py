@@ -93,9 +93,11 @@ class FakeRun:
         return await asyncio.shield(self._calls[call_id].answered)
 
     async def give_up(self, *call_ids: str, reason: str = "timeout", message: str = "") -> None:
-        """Say that nobody waits for these calls any more."""
+        """Say that nobody waits for these calls any more: "timeout", "abandoned" or "run_ended"."""
+        is_timeout = reason == "timeout"
+        failure = ToolFailure(message=message, code="tool_timeout" if is_timeout else reason)
         for call_id in call_ids:
-            self._settle(call_id, ToolFailure(message=message, code=reason), CallStatus.CANCELLED)
+            self._settle(call_id, failure, CallStatus.FAILED if is_timeout else CallStatus.CANCELLED)
         await self._write(reverse_responses.calls_cancelled(CallsCancelled(call_ids, reason, message)))
 
     async def text(self, text: str) -> None:
