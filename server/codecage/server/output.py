@@ -14,6 +14,8 @@ from codecage.v1 import codecage_pb2 as pb
 __all__ = ["OutputOverflow", "OutputRecord", "cut", "utf8_head"]
 
 _TEXT, _IMAGE = 0, 6
+_MAX_PIECES = 100_000
+"""Pieces that one run may write: an empty one costs no byte, but a message and memory."""
 _PREFIXES = {
     pb.CONSOLE_LEVEL_LOG: "",
     pb.CONSOLE_LEVEL_INFO: "",
@@ -35,6 +37,8 @@ class OutputRecord:
     output_bytes: int = 0
     console_bytes: int = 0
     console_dropped: bool = False
+    _console_lines: int = 0
+    _pieces: int = 0
     _lines: list[str] = field(default_factory=list[str])
 
     def take(self, piece: wire.Output) -> pb.OutputItem | None:
@@ -42,6 +46,7 @@ class OutputRecord:
 
         Raises OutputOverflow, and ValueError for a kind that does not exist.
         """
+        self._pieces += 1
         if piece.kind == _TEXT:
             self._spend(len(piece.text.encode()))
             self._lines.append(piece.text)
@@ -53,21 +58,23 @@ class OutputRecord:
 
     def _spend(self, size: int) -> None:
         self.output_bytes += size
-        if self.output_bytes > self.limits.output_bytes:
+        if self.output_bytes > self.limits.output_bytes or self._pieces > _MAX_PIECES:
             raise OutputOverflow
 
     def _take_line(self, piece: wire.Output) -> pb.OutputItem | None:
         level = pb.ConsoleLevel.ValueType(piece.kind)
         if level not in _PREFIXES:
             raise ValueError(f"there is no output kind {piece.kind}")
-        left = self.limits.console_bytes - self.console_bytes
+        # A line costs its line break too, here as in the worker.
+        left = self.limits.console_bytes - self.console_bytes - self._console_lines
         data = piece.text.encode()
-        if len(data) > left:
+        if len(data) > left or self._pieces > _MAX_PIECES:
             self.console_dropped = True
-            if left == 0:
+            if left <= 0 or self._pieces > _MAX_PIECES:
                 return None
             data = utf8_head(data, left)
         self.console_bytes += len(data)
+        self._console_lines += 1
         text = data.decode()
         self._lines.append(_PREFIXES[level] + text)
         return pb.OutputItem(console=pb.ConsoleLine(level=level, text=text))

@@ -19,6 +19,7 @@ _NOTICE_KINDS: Mapping[str, pb.WarningKind.ValueType] = {
     "missing_await": pb.WARNING_KIND_MISSING_AWAIT,
     "abandoned_call": pb.WARNING_KIND_ABANDONED_CALL,
     "unhandled_rejection": pb.WARNING_KIND_UNHANDLED_REJECTION,
+    "coerced": pb.WARNING_KIND_COERCED,
     "precision": pb.WARNING_KIND_PRECISION,
 }
 """The warnings that a worker may give."""

@@ -72,6 +72,8 @@ class Run:
         self._output = OutputRecord(request.limits)
         self._warnings = Warnings()
         self._answers_given = 0
+        self._waits_owed = 1
+        """How often the worker may say that it waits: once for its script and once for each frame of answers."""
         self._is_half_closed = False
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
 
@@ -139,6 +141,11 @@ class Run:
     def _on_turn(self, turn: wire.Turn, now: float) -> None:
         if turn.answers_taken > self._answers_given:
             raise ProtocolViolation("it took more answers than it was given")
+        if not (turn.waiting or turn.calls or turn.HasField("limit")):
+            raise ProtocolViolation("a turn in which nothing happened")
+        self._waits_owed -= turn.waiting
+        if self._waits_owed < 0:
+            raise ProtocolViolation("it waits for answers that it has taken")
         if turn.HasField("limit"):
             self._end_at_limit(turn.limit, now)
             return
@@ -192,8 +199,8 @@ class Run:
                 record.call_id,
                 record.failure_code,
             )
-        elif code == "tool_error":
-            code = "script_error"
+        elif code == "tool_error" and finished.error.call:
+            code = "script_error"  # that call has not failed; a failure without a call never left the worker
         self._end(Ending(code, error), now)
 
     def _check_value(self, value: str | None) -> None:
@@ -261,6 +268,7 @@ class Run:
         if not answers:
             return
         self._answers_given += len(answers)
+        self._waits_owed += 1
         self._clocks.compute(now, is_computing=True)
         self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
 

@@ -29,7 +29,9 @@
       return undefined;
     }
     try {
-      return wellFormedJson(cage.values.stringify(value) ?? "");
+      const json = wellFormedJson(cage.values.stringify(value) ?? "");
+      cage.values.tellEmptied("the value of the script");
+      return json;
     } catch (error) {
       failValue(I.toWellFormed(`the value of the script cannot be written as JSON: ${cage.values.explain(value, error)}`));
       return undefined;
