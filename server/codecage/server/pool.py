@@ -140,11 +140,14 @@ class Pool:
             await template.gone.wait()
 
     async def _take(self) -> Worker:
-        while self._warm:
-            worker = self._warm.popleft()
-            if not worker.exited.is_set():
+        while True:
+            worker = self._warm.popleft() if self._warm else await self._await_worker()
+            # It may have died since it was ready, and its death may be told before or after this.
+            if worker.is_alive:
                 self._refill_soon()
                 return worker
+
+    async def _await_worker(self) -> Worker:
         if self._failures >= _MAX_FAILURES:
             self._failures = 0
             raise Unavailable("workers die before they are ready", _RESTART_SECONDS)
@@ -155,8 +158,18 @@ class Pool:
             return await wanted
         except asyncio.CancelledError:
             if wanted.done() and not wanted.cancelled() and wanted.exception() is None:
-                self._warm.append(wanted.result())
+                self._offer(wanted.result())
             raise
+
+    def _offer(self, worker: Worker) -> None:
+        """Hands a worker to the first that waits, or keeps it."""
+        while self._wanted:
+            wanted = self._wanted.popleft()
+            if not wanted.done():
+                wanted.set_result(worker)
+                return
+        if worker.is_alive:
+            self._warm.append(worker)
 
     def _refill_soon(self) -> None:
         asyncio.get_running_loop().call_soon(self._refill)
@@ -215,12 +228,7 @@ class Pool:
             self._refuse_waiting(Unavailable(f"workers lack required layers: {', '.join(missing)}", _RESTART_SECONDS))
             return
         self._failures = 0
-        while self._wanted:
-            wanted = self._wanted.popleft()
-            if not wanted.done():
-                wanted.set_result(worker)
-                return
-        self._warm.append(worker)
+        self._offer(worker)
 
     def on_lost(self, newborn: _Newborn, worker: Worker, death: Death) -> None:
         """A worker died before its lease."""

@@ -99,7 +99,7 @@ class TemplateProcess:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]
             self._control.sendmsg([request.SerializeToString()], ancillary)
         except OSError as error:
-            self._loop.call_soon(self._bury, worker_id, Death(stderr=str(error)))
+            self._loop.call_soon(self._bury, worker_id, Death(stderr=str(error), is_template_lost=True))
         finally:
             theirs.close()
             os.close(write)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
 import socket
 import time
@@ -130,6 +131,15 @@ class Worker:
     def pidfd(self) -> int:
         """-1 where there is none."""
         return self._pidfd
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is there, as far as the kernel can say it now."""
+        if self._pidfd < 0:
+            return not self.exited.is_set()
+        poll = select.poll()
+        poll.register(self._pidfd, select.POLLIN)
+        return not poll.poll(0)
 
     def _send_kill(self) -> None:
         if self._pidfd >= 0:

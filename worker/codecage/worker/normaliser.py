@@ -47,7 +47,7 @@ _PARTS = (
     "forms",
     "fast",
 )
-_WARM_UP_ROUNDS = 150
+_WARM_UP_ROUNDS = 40
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno as codes
 import signal
 
-from codecage.worker.lockdown.bpf import ALLOW, KILL, Masked, NotAll, OneOf, Rule, errno
+from codecage.worker.lockdown.bpf import ALLOW, Masked, NotAll, OneOf, Rule, errno
 
 __all__ = ["worker_rules"]
 
@@ -34,37 +34,59 @@ _CLOCKS = tuple(range(8))
 _RUSAGE_SELF, _RUSAGE_THREAD = 0, 1
 _PR_SET_NAME = 15
 
+_AT_WORK = (
+    # The engine.
+    Rule("futex", ALLOW, (OneOf(1, _FUTEX_OPERATIONS),)),
+    Rule("mmap", ALLOW, (
+        Masked(3, _ALL_BITS & ~_MAP_ALLOWED, 0),
+        Masked(3, _MAP_PRIVATE_ANONYMOUS, _MAP_PRIVATE_ANONYMOUS),
+        Masked(2, _ALL_BITS & ~_PROTECTIONS, 0),
+        NotAll(2, _WRITE_AND_EXECUTE),
+    )),
+    Rule("mprotect", ALLOW, (Masked(2, _ALL_BITS & ~_PROTECTIONS, 0), NotAll(2, _WRITE_AND_EXECUTE))),
+    Rule("munmap", ALLOW),
+    Rule("madvise", ALLOW, (OneOf(2, _ADVICE),), otherwise=errno(codes.EINVAL)),
+    Rule("read", ALLOW, (Masked(0, _ALL_BITS, _SOCKET),)),
+    Rule("write", ALLOW, (OneOf(0, (_SOCKET, _STDERR)),)),
+    Rule("brk", ALLOW),
+    Rule("mremap", ALLOW, (Masked(3, _ALL_BITS & ~_MAY_MOVE, 0),)),
+    Rule("getrandom", ALLOW),
+    Rule("getrusage", ALLOW, (OneOf(0, (_RUSAGE_SELF, _RUSAGE_THREAD)),)),
+    Rule("sched_yield", ALLOW),
+    Rule("restart_syscall", ALLOW),
+    # Clocks, where the kernel's page of them is not usable.
+    Rule("clock_gettime", ALLOW, (OneOf(0, _CLOCKS),)),
+    Rule("clock_getres", ALLOW, (OneOf(0, _CLOCKS),)),
+    Rule("gettimeofday", ALLOW),
+    Rule("time", ALLOW),
+    Rule("nanosleep", ALLOW),
+    Rule("clock_nanosleep", ALLOW, (OneOf(0, _CLOCKS),)),
+)  # fmt: skip
+
+_ASKED_BY_LIBRARIES = (
+    # Limits of this process can only be lowered.
+    Rule("prlimit64", ALLOW, (Masked(0, _ALL_BITS, 0),)),
+    Rule("prctl", ALLOW, (Masked(0, _ALL_BITS, _PR_SET_NAME),), otherwise=errno(codes.EINVAL)),
+    *(Rule(call, errno(codes.EACCES)) for call in (
+        "open", "openat", "stat", "lstat", "newfstatat", "statx", "access", "faccessat2", "readlink", "readlinkat",
+        "getcwd",
+    )),
+    Rule("clone3", errno(codes.ENOSYS)),
+    Rule("clone", errno(codes.EAGAIN)),
+    Rule("sched_getaffinity", errno(codes.ENOSYS)),
+    *(Rule(call, errno(codes.EBADF)) for call in ("fstat", "ioctl", "lseek")),
+    *(Rule(call, errno(codes.EPERM)) for call in ("uname", "sysinfo", "getcpu", "membarrier", "close")),
+)  # fmt: skip
+
 
 def worker_rules(pid: int) -> tuple[Rule, ...]:
-    """The rules for the worker whose pid, in its own namespace, is `pid`."""
+    """The rules for the worker whose pid, in its own namespace, is `pid`. KILL is the default of all."""
+    return (*_AT_WORK, *_way_out(pid), *_ASKED_BY_LIBRARIES)
+
+
+def _way_out(pid: int) -> tuple[Rule, ...]:
+    """A crash included: without these it would look like a violation of this policy."""
     return (
-        # The engine at work.
-        Rule("futex", ALLOW, (OneOf(1, _FUTEX_OPERATIONS),)),
-        Rule("mmap", ALLOW, (
-            Masked(3, _ALL_BITS & ~_MAP_ALLOWED, 0),
-            Masked(3, _MAP_PRIVATE_ANONYMOUS, _MAP_PRIVATE_ANONYMOUS),
-            Masked(2, _ALL_BITS & ~_PROTECTIONS, 0),
-            NotAll(2, _WRITE_AND_EXECUTE),
-        )),
-        Rule("mprotect", ALLOW, (Masked(2, _ALL_BITS & ~_PROTECTIONS, 0), NotAll(2, _WRITE_AND_EXECUTE))),
-        Rule("munmap", ALLOW),
-        Rule("madvise", ALLOW, (OneOf(2, _ADVICE),), otherwise=errno(codes.EINVAL)),
-        Rule("read", ALLOW, (Masked(0, _ALL_BITS, _SOCKET),)),
-        Rule("write", ALLOW, (OneOf(0, (_SOCKET, _STDERR)),)),
-        Rule("brk", ALLOW),
-        Rule("mremap", ALLOW, (Masked(3, _ALL_BITS & ~_MAY_MOVE, 0),)),
-        Rule("getrandom", ALLOW),
-        Rule("getrusage", ALLOW, (OneOf(0, (_RUSAGE_SELF, _RUSAGE_THREAD)),)),
-        Rule("sched_yield", ALLOW),
-        Rule("restart_syscall", ALLOW),
-        # Clocks, where the kernel's page of them is not usable.
-        Rule("clock_gettime", ALLOW, (OneOf(0, _CLOCKS),)),
-        Rule("clock_getres", ALLOW, (OneOf(0, _CLOCKS),)),
-        Rule("gettimeofday", ALLOW),
-        Rule("time", ALLOW),
-        Rule("nanosleep", ALLOW),
-        Rule("clock_nanosleep", ALLOW, (OneOf(0, _CLOCKS),)),
-        # The way out, a crash included: without these it would look like a violation of this policy.
         Rule("exit_group", ALLOW),
         Rule("exit", ALLOW),
         Rule("rt_sigreturn", ALLOW),
@@ -74,21 +96,4 @@ def worker_rules(pid: int) -> tuple[Rule, ...]:
         Rule("getpid", ALLOW),
         Rule("gettid", ALLOW),
         Rule("tgkill", ALLOW, (Masked(0, _ALL_BITS, pid), Masked(2, _ALL_BITS, signal.SIGABRT))),
-        # Limits of this process can only be lowered.
-        Rule("prlimit64", ALLOW, (Masked(0, _ALL_BITS, 0),)),
-        Rule("prctl", ALLOW, (Masked(0, _ALL_BITS, _PR_SET_NAME),), otherwise=errno(codes.EINVAL)),
-        # Probes of libraries.
-        *(Rule(call, errno(codes.EACCES)) for call in (
-            "open", "openat", "stat", "lstat", "newfstatat", "statx", "access", "faccessat2", "readlink", "readlinkat",
-            "getcwd",
-        )),
-        Rule("clone3", errno(codes.ENOSYS)),
-        Rule("clone", errno(codes.EAGAIN)),
-        Rule("sched_getaffinity", errno(codes.ENOSYS)),
-        *(Rule(call, errno(codes.EBADF)) for call in ("fstat", "ioctl", "lseek")),
-        *(Rule(call, errno(codes.EPERM)) for call in ("uname", "sysinfo", "getcpu", "membarrier", "close")),
-    )  # fmt: skip
-
-
-# KILL is the default of every rule and of everything that is not listed.
-DEFAULT = KILL
+    )

@@ -112,6 +112,7 @@
 
   function visitClass(node, context) {
     checkDecorators(node);
+    if (node.declare) return eraseWhole(node, context);
     if (node.id) context.facts.declare(node.id);
     if (node.abstract) erase(context, node, node.start, endOfName(context.source, node.start));
     if (node.typeParameters) visit(node.typeParameters, context);

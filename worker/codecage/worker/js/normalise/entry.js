@@ -126,7 +126,7 @@
   }
 
   function defaultExport(statements, functions, context) {
-    const node = statements.findLast((item) => item.type === "ExportDefaultDeclaration");
+    const node = statements.findLast((item) => item.type === "ExportDefaultDeclaration" && !norm.isTypeOnly(item));
     if (node !== undefined) {
       const value = uncast(node.declaration);
       const name = context.defaultName ?? value.id.name;

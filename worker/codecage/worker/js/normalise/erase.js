@@ -110,6 +110,13 @@
     visit(node.expression, context);
     erase(context, node, node.end - 1, node.end);
   };
+  // Three backticks at the beginning of a line are no template that tags another.
+  visitors.TaggedTemplateExpression = (node, context) => {
+    const { start } = node.quasi;
+    const isFence = context.source.slice(start - 2, start + 1) === "```" && node.tag.end === start;
+    if (isFence && /(?:^|[\r\n])[ \t]*$/.test(context.source.slice(Math.max(0, start - 100), start - 2))) throw norm.FENCE;
+    visitChildren(node, context);
+  };
   visitors.BinaryExpression = visitBinary;
   visitors.LogicalExpression = visitBinary;
   visitors.ExpressionStatement = visitStatement;
@@ -148,6 +155,7 @@
   }
 
   function visitFunction(node, context) {
+    if (node.declare) return norm.eraseWhole(node, context);
     if (node.id) context.facts.declare(node.id);
     within(context, node.id?.name, () => {
       if (node.typeParameters) visit(node.typeParameters, context);

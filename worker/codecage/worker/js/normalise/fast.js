@@ -7,7 +7,9 @@
   const CLOSES_TYPES = /(?<!=)>[ \t]*(?:[(`\r\n]|\/[/*])/;
   const BEHIND_NAME = /[\w$)\]\u0080-\uffff\\]/;
   const COMMENT_ADDRESS = /source(?:Mapping)?URL/;
-  const SHADOW = /\b(?:let|const|var|function|class)\b[^=;()]{0,200}\b(?:tools|text|image|exit)\b/;
+  const CALL = /(?<![.\w$])(?:text|image|exit)\s*\(/;
+  const SHADOW = /\b(?:let|const|var|function|class)\b[^=;()]{0,200}\b(?:text|image|exit)\b/;
+  const MAY_CLASH = /\b(?:let|const|var|function|class)\b/;
   const TOOLS = /\btools\b/g;
   const INDIRECT = /\b(?:eval|Function|globalThis)\b/;
   const NAMED = /\??\.\s*([A-Za-z_$][\w$]*)/y;
@@ -73,14 +75,18 @@
     const at = source.startsWith("return") ? 0 : source.lastIndexOf("\nreturn") + 1;
     if (at === 0 && !source.startsWith("return")) return false;
     if (!/^return\b/.test(source.slice(at, at + 7))) return false;
-    return compiles(source.slice(0, at)) && compiles(source.slice(at));
+    const tail = source.slice(at);
+    const before = source.slice(0, at);
+    if (!compiles(tail) || !compiles(before)) return false;
+    // Two parts that are whole make a whole, unless one declares or forbids what the other uses.
+    return !(MAY_CLASH.test(tail) || before.includes("use strict")) || compiles(source);
   }
 
   // Whether `run` is a function of the top level that takes nothing and that nothing else names.
   function definesRun(source) {
     const found = RUN.exec(source);
     if (found === null || found[0].startsWith("export") || source.match(/\brun\b/g).length !== 1) return false;
-    return compiles(source.slice(0, found.index)) && compiles(source.slice(found.index));
+    return compiles(source.slice(0, found.index)) && compiles(source.slice(found.index)) && compiles(source);
   }
 
   function formOf(source, entry) {
@@ -92,12 +98,12 @@
 
   // The finished script, or undefined.
   norm.takeFast = (source, language, entry) => {
-    if (COMMENT_ADDRESS.test(source) || SHADOW.test(source)) return undefined;
+    if (source.includes("```") || COMMENT_ADDRESS.test(source) || (CALL.test(source) && SHADOW.test(source))) return undefined;
     if (language !== "javascript" && mayHoldTypeArguments(source)) return undefined;
     const tools = namedTools(source);
     if (tools === undefined) return undefined;
     const form = formOf(source, entry);
-    if (form === undefined || !compiles(source)) return undefined;
+    if (form === undefined) return undefined;
     const computed = false;
     return { header: "", body: source, insertions: [], language: "javascript", notices: [], tools, computed, ...form };
   };

@@ -63,6 +63,9 @@
     return { text, line };
   };
 
+  // Thrown where a text that parses turns out to be one around a fence.
+  norm.FENCE = { __proto__: null };
+
   norm.startsWithFence = (source) => STARTS_WITH_FENCE.test(source.slice(0, 2000));
 
   // A hashbang line is for a shell; behind a header it would be an error.

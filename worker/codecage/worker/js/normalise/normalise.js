@@ -111,7 +111,7 @@
     try {
       return takeParsed(text, options);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.kind !== "syntax") throw error;
+      if (!error.isUnread && error !== norm.FENCE) throw error;
       const block = takeFence(text, options);
       if (block !== undefined) return block;
       throw norm.foreign(text) ?? error;

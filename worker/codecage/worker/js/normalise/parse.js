@@ -53,7 +53,7 @@
     if (error?.loc === undefined) return new Refusal(`the script cannot be read (${error})`, 0, 0);
     const { line, column, index } = error.loc;
     const [told, hint] = BY_REASON[error.reasonCode] ?? [];
-    const refusal = new Refusal(told ?? unexpected(error.message.replace(/ \(\d+:\d+\)$/, ""), source, index), line, column + 1, hint);
+    const refusal = new Refusal(told ?? unexpected(error.message.replace(/\.? \(\d+:\d+\)$/, ""), source, index), line, column + 1, hint);
     if (told === undefined && isTag(source, index)) {
       refusal.message = `JSX is not supported: ${refusal.message}`;
       refusal.hint = "Build markup as text, in quotes or backticks.";
@@ -66,7 +66,9 @@
     try {
       return { file: parser.parse(source, options) };
     } catch (error) {
-      return { refusal: refusalOf(error, source), index: error?.loc?.index ?? -1 };
+      const refusal = refusalOf(error, source);
+      refusal.isUnread = true;
+      return { refusal, index: error?.loc?.index ?? -1 };
     }
   }
 

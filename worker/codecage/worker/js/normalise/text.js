@@ -15,6 +15,7 @@
       this.column = column;
       this.hint = hint ?? "";
       this.kind = kind ?? "syntax";
+      this.isUnread = false; // the parser could make nothing of the text
     }
   }
 

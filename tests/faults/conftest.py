@@ -1,0 +1,28 @@
+"""Every fault test ends the same way: the service is at rest, holds what it held before, and serves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.support.caller import connect
+from tests.support.host import assert_serves
+from tests.support.probes import assert_no_fault_logged, at_rest, descriptors, zombies
+from tests.support.service import ServiceProcess
+
+from codecage.v1 import codecage_pb2_grpc as rpc
+
+
+@pytest.fixture
+async def stub(service: ServiceProcess) -> AsyncIterator[rpc.CodeModeServiceAsyncStub]:
+    """A channel to a service that must come out of the test as it went in."""
+    async with connect(service.address) as stub:
+        await assert_serves(stub)
+        warm = (await at_rest(stub)).warm
+        before = descriptors(service)
+        yield stub
+        await assert_serves(stub)
+        await at_rest(stub, warm)
+        assert descriptors(service) == before
+        assert zombies(service) == []
+        assert_no_fault_logged(service)

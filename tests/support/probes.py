@@ -1,0 +1,51 @@
+"""Whether a service has come to rest, and what it holds when it has."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.support.host import tracked
+from tests.support.service import ServiceProcess
+
+from codecage.v1 import codecage_pb2 as pb
+from codecage.v1 import codecage_pb2_grpc as rpc
+
+__all__ = ["assert_no_fault_logged", "at_rest", "descriptors", "zombies"]
+
+_REST_SECONDS = 15.0
+_FAULTS = ("Traceback", "never retrieved", "Exception in callback", "Task was destroyed")
+
+
+async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolInfo:
+    """Waits until no run is left and the warm workers are ready again."""
+    async with asyncio.timeout(_REST_SECONDS):
+        while True:
+            pool = await tracked(stub)
+            if (pool.running, pool.queued, pool.warm) == (0, 0, warm):
+                return pool
+
+
+def descriptors(service: ServiceProcess) -> int:
+    """Open descriptors of the server."""
+    try:
+        return len(list(Path(f"/proc/{service.pid}/fd").iterdir()))
+    except PermissionError:
+        pytest.skip("the server's descriptors can only be counted by root, since it cannot be dumped")
+
+
+def assert_no_fault_logged(service: ServiceProcess) -> None:
+    """The server met nothing that its code did not expect."""
+    text = service.log_text()
+    assert [fault for fault in _FAULTS if fault in text] == [], text[-4000:]
+
+
+def zombies(service: ServiceProcess) -> list[str]:
+    """Children that have ended and that nobody has reaped."""
+    found: list[str] = []
+    for child in service.process.children(recursive=True):
+        status = Path(f"/proc/{child.pid}/stat")
+        if status.exists() and ") Z " in status.read_text():
+            found.append(str(child))
+    return found
