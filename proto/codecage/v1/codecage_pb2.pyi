@@ -686,6 +686,94 @@ ENTRY_FORM_RUN_FUNCTION: EntryForm.ValueType  # 3
 """A source that defines a function `run`."""
 Global___EntryForm: _TypeAlias = EntryForm  # noqa: Y015
 
+class _CallForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CallFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CallForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CALL_FORM_UNSPECIFIED: _CallForm.ValueType  # 0
+    """Not said: the dialect's."""
+    CALL_FORM_ANY: _CallForm.ValueType  # 1
+    """tools.name(args), tools["any name"](args), tools.call(name, args) and tools.call({ name, args })."""
+    CALL_FORM_NAME_AND_ARGUMENTS: _CallForm.ValueType  # 2
+    """tools.call(name, args), with names exactly as listed."""
+    CALL_FORM_OBJECT: _CallForm.ValueType  # 3
+    """tools.name(args), and tools.call({ name, args }) with both keys."""
+
+class CallForm(_CallForm, metaclass=_CallFormEnumTypeWrapper):
+    """How tools are called."""
+
+CALL_FORM_UNSPECIFIED: CallForm.ValueType  # 0
+"""Not said: the dialect's."""
+CALL_FORM_ANY: CallForm.ValueType  # 1
+"""tools.name(args), tools["any name"](args), tools.call(name, args) and tools.call({ name, args })."""
+CALL_FORM_NAME_AND_ARGUMENTS: CallForm.ValueType  # 2
+"""tools.call(name, args), with names exactly as listed."""
+CALL_FORM_OBJECT: CallForm.ValueType  # 3
+"""tools.name(args), and tools.call({ name, args }) with both keys."""
+Global___CallForm: _TypeAlias = CallForm  # noqa: Y015
+
+class _RenderedForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RenderedFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RenderedForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RENDERED_FORM_UNSPECIFIED: _RenderedForm.ValueType  # 0
+    """Not said: the dialect's."""
+    RENDERED_FORM_ALL: _RenderedForm.ValueType  # 1
+    """`text()` and the console in order, then the value."""
+    RENDERED_FORM_CONSOLE_AND_VALUE: _RenderedForm.ValueType  # 2
+    """The console with its levels, then the value."""
+    RENDERED_FORM_VALUE_AND_CALLS: _RenderedForm.ValueType  # 3
+    """The value, then a summary of the nested calls."""
+    RENDERED_FORM_TEXT_LOG_AND_VALUE: _RenderedForm.ValueType  # 4
+    """`text()` and console.log in order, then the value."""
+
+class RenderedForm(_RenderedForm, metaclass=_RenderedFormEnumTypeWrapper):
+    """What goes into Finished.rendered. What went wrong is always in it."""
+
+RENDERED_FORM_UNSPECIFIED: RenderedForm.ValueType  # 0
+"""Not said: the dialect's."""
+RENDERED_FORM_ALL: RenderedForm.ValueType  # 1
+"""`text()` and the console in order, then the value."""
+RENDERED_FORM_CONSOLE_AND_VALUE: RenderedForm.ValueType  # 2
+"""The console with its levels, then the value."""
+RENDERED_FORM_VALUE_AND_CALLS: RenderedForm.ValueType  # 3
+"""The value, then a summary of the nested calls."""
+RENDERED_FORM_TEXT_LOG_AND_VALUE: RenderedForm.ValueType  # 4
+"""`text()` and console.log in order, then the value."""
+Global___RenderedForm: _TypeAlias = RenderedForm  # noqa: Y015
+
+class _GlobalsForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _GlobalsFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GlobalsForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    GLOBALS_FORM_UNSPECIFIED: _GlobalsForm.ValueType  # 0
+    """Not said: the dialect's."""
+    GLOBALS_FORM_ALL: _GlobalsForm.ValueType  # 1
+    """`ALL_TOOLS`, `text`, `image`, `input`, `store`, `load` and `exit`."""
+    GLOBALS_FORM_NONE: _GlobalsForm.ValueType  # 2
+    """None."""
+    GLOBALS_FORM_TEXT: _GlobalsForm.ValueType  # 3
+    """`ALL_TOOLS` and `text`."""
+
+class GlobalsForm(_GlobalsForm, metaclass=_GlobalsFormEnumTypeWrapper):
+    """Which names the script finds."""
+
+GLOBALS_FORM_UNSPECIFIED: GlobalsForm.ValueType  # 0
+"""Not said: the dialect's."""
+GLOBALS_FORM_ALL: GlobalsForm.ValueType  # 1
+"""`ALL_TOOLS`, `text`, `image`, `input`, `store`, `load` and `exit`."""
+GLOBALS_FORM_NONE: GlobalsForm.ValueType  # 2
+"""None."""
+GLOBALS_FORM_TEXT: GlobalsForm.ValueType  # 3
+"""`ALL_TOOLS` and `text`."""
+Global___GlobalsForm: _TypeAlias = GlobalsForm  # noqa: Y015
+
 class _EngineMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -2202,6 +2290,9 @@ class Policy(_message.Message):
     VALUE_FORM_FIELD_NUMBER: _builtins.int
     ARGUMENT_FORM_FIELD_NUMBER: _builtins.int
     ENTRY_FORM_FIELD_NUMBER: _builtins.int
+    CALL_FORM_FIELD_NUMBER: _builtins.int
+    RENDERED_FORM_FIELD_NUMBER: _builtins.int
+    GLOBALS_FORM_FIELD_NUMBER: _builtins.int
     call_limit_action: Global___LimitAction.ValueType
     """What a call beyond Limits.calls does."""
     in_flight_action: Global___InFlightAction.ValueType
@@ -2220,6 +2311,12 @@ class Policy(_message.Message):
     """Which argument values a call accepts."""
     entry_form: Global___EntryForm.ValueType
     """How the source becomes a function."""
+    call_form: Global___CallForm.ValueType
+    """How tools are called."""
+    rendered_form: Global___RenderedForm.ValueType
+    """What goes into Finished.rendered."""
+    globals_form: Global___GlobalsForm.ValueType
+    """Which names the script finds besides `tools`, `console` and the built-ins of JavaScript."""
     def __init__(
         self,
         *,
@@ -2232,10 +2329,13 @@ class Policy(_message.Message):
         value_form: Global___ValueForm.ValueType = ...,
         argument_form: Global___ArgumentForm.ValueType = ...,
         entry_form: Global___EntryForm.ValueType = ...,
+        call_form: Global___CallForm.ValueType = ...,
+        rendered_form: Global___RenderedForm.ValueType = ...,
+        globals_form: Global___GlobalsForm.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "answer_limit_action", b"answer_limit_action", "argument_form", b"argument_form", "call_limit_action", b"call_limit_action", "entry_form", b"entry_form", "failure_form", b"failure_form", "in_flight_action", b"in_flight_action", "unawaited_action", b"unawaited_action", "value_form", b"value_form"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "answer_limit_action", b"answer_limit_action", "argument_form", b"argument_form", "call_form", b"call_form", "call_limit_action", b"call_limit_action", "entry_form", b"entry_form", "failure_form", b"failure_form", "globals_form", b"globals_form", "in_flight_action", b"in_flight_action", "rendered_form", b"rendered_form", "unawaited_action", b"unawaited_action", "value_form", b"value_form"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

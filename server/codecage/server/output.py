@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import orjson
-
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.limits import Limits
-from codecage.server.outcome import Ending
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["OutputOverflow", "OutputRecord", "cut", "utf8_head"]
 
 _TEXT, _IMAGE = 0, 6
-_PREFIXES = {
-    pb.CONSOLE_LEVEL_LOG: "",
-    pb.CONSOLE_LEVEL_INFO: "",
-    pb.CONSOLE_LEVEL_WARN: "[warn] ",
-    pb.CONSOLE_LEVEL_ERROR: "[error] ",
-    pb.CONSOLE_LEVEL_DEBUG: "",
-}
+_LEVELS = frozenset(pb.ConsoleLevel.values()) - {pb.CONSOLE_LEVEL_UNSPECIFIED}
 
 
 class OutputOverflow(Exception):
@@ -35,7 +26,8 @@ class OutputRecord:
     output_bytes: int = 0
     console_bytes: int = 0
     console_dropped: bool = False
-    _lines: list[str] = field(default_factory=list[str])
+    pieces: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """The text of all pieces in order: 0 for `text()`, or the level of the console."""
 
     def take(self, piece: wire.Output) -> pb.OutputItem | None:
         """The piece as it goes to the client; None if all of it is over the console's limit.
@@ -44,7 +36,7 @@ class OutputRecord:
         """
         if piece.kind == _TEXT:
             self._spend(len(piece.text.encode()))
-            self._lines.append(piece.text)
+            self.pieces.append((_TEXT, piece.text))
             return pb.OutputItem(text=piece.text)
         if piece.kind == _IMAGE:
             self._spend(len(piece.data))
@@ -58,7 +50,7 @@ class OutputRecord:
 
     def _take_line(self, piece: wire.Output) -> pb.OutputItem | None:
         level = pb.ConsoleLevel.ValueType(piece.kind)
-        if level not in _PREFIXES:
+        if level not in _LEVELS:
             raise ValueError(f"there is no output kind {piece.kind}")
         left = self.limits.console_bytes - self.console_bytes
         data = piece.text.encode()
@@ -69,39 +61,8 @@ class OutputRecord:
             data = utf8_head(data, left)
         self.console_bytes += len(data)
         text = data.decode()
-        self._lines.append(_PREFIXES[level] + text)
+        self.pieces.append((level, text))
         return pb.OutputItem(console=pb.ConsoleLine(level=level, text=text))
-
-    def rendered(self, ending: Ending) -> str:
-        """The text for the model: what was written, then the value or what went wrong."""
-        lines = list(self._lines)
-        if self.console_dropped:
-            lines.append(f"[console output beyond {self.limits.console_bytes} bytes was dropped]")
-        if ending.value_json is not None:
-            lines.append(_shown(ending.value_json))
-        if ending.error is not None:
-            lines.append(_told(ending.error))
-        return cut("\n".join(lines), self.limits.rendered_characters)
-
-
-def _shown(value_json: str) -> str:
-    if value_json.startswith('"'):
-        text: str = orjson.loads(value_json)
-        return text
-    return value_json
-
-
-def _told(error: pb.ScriptError) -> str:
-    parts = [f"{error.name}: {error.message}" if error.message else error.name]
-    if error.tool_name:
-        parts[0] = f"{error.name}: the tool {error.tool_name} failed: {error.message}"
-    if error.excerpt:
-        parts.append(error.excerpt)
-    elif error.position.line:
-        parts[0] += f" (line {error.position.line})"
-    if error.hint:
-        parts.append(error.hint)
-    return "\n".join(parts)
 
 
 def utf8_head(data: bytes, size: int) -> bytes:

@@ -46,6 +46,7 @@ class Job:
             ToHost.ERROR: self._error,
             ToHost.NOTICE: self._notice,
             ToHost.END: self._end,
+            ToHost.STATE: self._state,
         }
 
     def run(self) -> NoReturn:
@@ -97,6 +98,7 @@ class Job:
         self._channel.send(wire.WorkerFrame(turn=turn))
 
     def _send_finished(self) -> NoReturn:
+        self._realm.ask(FromHost.STATE)
         self._channel.send(wire.WorkerFrame(finished=self._finished))
         self._channel.sleep()
 
@@ -133,9 +135,15 @@ class Job:
         self._is_settled = True
         return 1
 
-    def _result(self, has_value: int, value: bytes, _second: bytes) -> int:
+    def _result(self, has_value: int, value: bytes, shown: bytes) -> int:
         if has_value:
             self._finished.value_json = value.decode()
+        if shown:
+            self._finished.shown = shown.decode()
+        return 1
+
+    def _state(self, _number: int, state: bytes, _second: bytes) -> int:
+        self._finished.state_json = state.decode()
         return 1
 
     def _error(self, call: int, code: bytes, text: bytes) -> NoReturn:

@@ -22,7 +22,7 @@ BROKEN_BRIDGE_EXIT = 71
 HostCall = Callable[[int, int, bytes, bytes], int]
 """What handles a call of the prelude: operation, number, two texts in UTF-8. Must not raise."""
 
-_FILES = ("intrinsics", "text", "errors", "inspect", "console", "values", "calls", "hints", "globals", "run")
+_FILES = ("intrinsics", "text", "errors", "inspect", "console", "values", "readable", "calls", "hints", "globals", "run")
 _MUST_BE_ABSENT = (
     "WebAssembly",
     "SharedArrayBuffer",
@@ -46,13 +46,13 @@ _EMPTY_DEBUGGER = """(() => {
 class ToHost:
     """Operations that the prelude asks of the worker. The same numbers stand in js/cage.js."""
 
-    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END = range(1, 9)
+    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END, STATE = range(1, 10)
 
 
 class FromHost:
     """Operations that the worker asks of the prelude. The same numbers stand in js/cage.js."""
 
-    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH = range(1, 7)
+    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, STATE = range(1, 8)
     ANSWER = 10
 
 

@@ -44,6 +44,8 @@ class _AnswerKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerKind
     """The value is the text itself."""
     ANSWER_KIND_ERROR: _AnswerKind.ValueType  # 3
     """JSON text of a ToolError's fields."""
+    ANSWER_KIND_TEXT_OR_JSON: _AnswerKind.ValueType  # 4
+    """The value is what the text says as JSON, or else the text itself."""
 
 class AnswerKind(_AnswerKind, metaclass=_AnswerKindEnumTypeWrapper):
     """How the text of an answer is to be read."""
@@ -56,6 +58,8 @@ ANSWER_KIND_TEXT: AnswerKind.ValueType  # 2
 """The value is the text itself."""
 ANSWER_KIND_ERROR: AnswerKind.ValueType  # 3
 """JSON text of a ToolError's fields."""
+ANSWER_KIND_TEXT_OR_JSON: AnswerKind.ValueType  # 4
+"""The value is what the text says as JSON, or else the text itself."""
 Global___AnswerKind: _TypeAlias = AnswerKind  # noqa: Y015
 
 @_typing.final

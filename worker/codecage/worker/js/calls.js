@@ -36,6 +36,7 @@
   }
 
   const failureOf = (error) => (typeof error === "object" && error !== null ? I.weakGet(failures, error) : undefined);
+  cage.isToolFailure = (error) => failureOf(error) !== undefined;
   cage.callOf = (error) => failureOf(error)?.sequence ?? 0;
   cage.toolOf = (error) => failureOf(error)?.tool ?? "";
 
@@ -99,6 +100,7 @@
     }
     let json;
     try {
+      if (cage.rules.strictArguments) cage.values.refuseLossy(args, "args");
       json = cage.values.stringify(args);
     } catch (error) {
       throw invalid(tool, cage.values.explain(args, error));
@@ -161,28 +163,46 @@
     return promise;
   }
 
-  const rejected = (error) => new CallPromise((_, reject) => reject(error));
+  // What a call that is not made leads to: a rejection, or a text where the dialect tells failures as text.
+  function refused(error) {
+    const isText = cage.rules.failuresAreText && failureOf(error) !== undefined;
+    return new CallPromise((resolve, reject) => (isText ? resolve(`Error: ${error.message}`) : reject(error)));
+  }
 
   function callTool(index, args) {
     try {
       return start(index, args);
     } catch (error) {
-      return rejected(error);
+      return refused(error);
     }
+  }
+
+  const CALL_FORMS = {
+    __proto__: null,
+    any: "tools.call takes a name and arguments, or one object { name, args }",
+    name: "tools.call takes a name and an object of arguments: tools.call(name, { ... })",
+    object: "tools.call takes one object with a name and arguments: tools.call({ name, args: { ... } })",
+  };
+
+  function isCallForm(first, second) {
+    const form = cage.rules.callForm;
+    if (typeof first === "string") return form !== "object";
+    if (typeof first !== "object" || first === null || typeof first.name !== "string") return false;
+    return form === "any" || (form === "object" && typeof first.args === "object" && second === undefined);
   }
 
   // tools.call(name, args) and tools.call({ name, args }).
   function callByName(first, second) {
-    const named = typeof first === "object" && first !== null;
-    const name = named ? first.name : first;
-    if (typeof name !== "string") {
-      const message = "tools.call takes a name and arguments, or one object { name, args }";
-      return rejected(toolError(message, "", { __proto__: null, code: "invalid_arguments", retryable: false }));
+    if (!isCallForm(first, second)) {
+      const message = CALL_FORMS[cage.rules.callForm];
+      return refused(toolError(message, "", { __proto__: null, code: "invalid_arguments", retryable: false }));
     }
+    const named = typeof first === "object";
+    const name = named ? first.name : first;
     const index = cage.indexOfTool(name);
     if (index < 0) {
       const message = `there is no tool ${I.jsonStringify(cage.text.head(name, 200))}. ${cage.unknownTool(name)}`;
-      return rejected(toolError(message, "", { __proto__: null, code: "unknown_tool", retryable: false }));
+      return refused(toolError(message, "", { __proto__: null, code: "unknown_tool", retryable: false }));
     }
     return callTool(index, named ? first.args : second);
   }
@@ -192,6 +212,13 @@
     return toolError(fields.message, cage.toolNames[record.tool], {
       __proto__: null, callId: fields.callId, code: fields.code, retryable: fields.retryable, details,
     }, record);
+  }
+
+  function noticeRounded(record, path, source) {
+    const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
+    const message = `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the precision of a `
+      + "JavaScript number; it was rounded";
+    cage.notice("precision", message, record.at);
   }
 
   // Takes in one answer. `kind` is an ANSWER_KIND of the frames.
@@ -206,14 +233,11 @@
       send(next);
     }
     if (kind === cage.ANSWER.ERROR) return record.reject(failed(record, I.jsonParse(text)));
-    if (kind === cage.ANSWER.TEXT) return record.resolve(text);
+    if (kind === cage.ANSWER.TEXT) return record.resolve(cage.text.copy(text));
     try {
-      record.resolve(cage.text.parse(text, (path, source) => {
-        const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
-        cage.notice("precision", `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the `
-          + "precision of a JavaScript number; it was rounded", record.at);
-      }));
+      record.resolve(cage.text.parse(text, (path, source) => noticeRounded(record, path, source)));
     } catch {
+      if (kind === cage.ANSWER.TEXT_OR_JSON) return record.resolve(cage.text.copy(text));
       record.reject(failed(record, { __proto__: null, message: "the tool's answer is not valid JSON", code: "malformed_answer", retryable: false }));
     }
   }

@@ -95,8 +95,8 @@
     return text;
   }
 
-  function outcomeOf(error, call) {
-    if (call !== 0) return "tool_error";
+  function outcomeOf(error) {
+    if (cage.isToolFailure(error)) return "tool_error";
     const exhausted = read(error, "name", "string") === "InternalError" && messageOf(error) === "too much recursion";
     return exhausted ? "stack" : "script_error";
   }
@@ -104,7 +104,7 @@
   // The report of a thrown value as the arguments of host(ERROR, ...): call, outcome, JSON text.
   function report(error) {
     const call = cage.callOf(error);
-    const code = isObject(error) ? outcomeOf(error, call) : "script_error";
+    const code = isObject(error) ? outcomeOf(error) : "script_error";
     const stack = stackOf(error);
     const at = place(stack);
     if (at.line === 0 && isObject(error) && read(error, "lineNumber", "number") !== undefined) {
