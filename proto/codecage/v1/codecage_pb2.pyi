@@ -1835,7 +1835,7 @@ class Finished(_message.Message):
 
     @_builtins.property
     def state_json(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """The state as the script left it with `store(key, value)`, whole, however the run ended."""
+        """The state as the script left it with `store(key, value)`, whole; as it came in, where the worker was killed."""
 
     @_builtins.property
     def journal(self) -> Global___Journal:

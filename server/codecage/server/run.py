@@ -6,8 +6,9 @@ to be sent. Any sequence of events leads to exactly one ending.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
+import orjson
 import structlog
 
 from codecage.internal.v1 import worker_pb2 as wire
@@ -28,6 +29,8 @@ from codecage.v1 import codecage_pb2 as pb
 __all__ = ["Run", "WorkerPort"]
 
 _log = structlog.get_logger(__name__)
+_MAX_STATE_TEXT = 8 << 20
+"""Escaping makes the stored texts longer, at most six times."""
 _MAX_SHOWN = 8
 """How much longer the shown form of a value may be than its JSON."""
 _MEMORY_SLACK_BYTES = 64 << 20
@@ -71,6 +74,7 @@ class Run:
         self._calls = Calls(request, self._clocks, self.outbox, self._warnings, now)
         self._answers_given = 0
         self._is_half_closed = False
+        self._state = request.state_json
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
 
     def start(self) -> None:
@@ -161,6 +165,8 @@ class Run:
         if finished.code not in SCRIPT_CODES:
             raise ProtocolViolation("an outcome that does not exist")
         self._warnings.add_notices(finished.notices)
+        if finished.HasField("state_json"):
+            self._state = _checked_state(finished.state_json)
         if finished.code == "completed":
             value = finished.value_json if finished.HasField("value_json") else None
             self._check_value(value)
@@ -301,6 +307,7 @@ class Run:
         self._calls.cancel_open(ending.code, is_caller_gone=is_caller_gone, now=now)
         self._add_closing_warnings(ending)
         message = finished_message(self.request, ending, self._output, self._calls.ledger, self._warnings)
+        message.state_json.update(self._state)
         usage = message.usage
         for name, seconds in self._clocks.totals(now).items():
             set_duration(usage, name, seconds)
@@ -319,3 +326,17 @@ class Run:
         if ending.code == "completed" and ending.value_json is None and wrote_nothing:
             message = "nothing was returned and nothing was written: end the script with return"
             self._warnings.add(pb.WARNING_KIND_NO_VALUE, message)
+
+
+def _checked_state(text: str) -> dict[str, str]:
+    """What a worker says its script stored. Raises ProtocolViolation."""
+    try:
+        state: object = orjson.loads(text) if len(text) <= _MAX_STATE_TEXT else None
+    except orjson.JSONDecodeError:
+        state = None
+    if not isinstance(state, dict):
+        raise ProtocolViolation("a state that is too large or no object")
+    entries = cast("dict[str, object]", state)
+    if not all(isinstance(value, str) for value in entries.values()):
+        raise ProtocolViolation("a state that holds more than texts")
+    return cast("dict[str, str]", entries)

@@ -22,7 +22,19 @@ BROKEN_BRIDGE_EXIT = 71
 HostCall = Callable[[int, int, bytes, bytes], int]
 """What handles a call of the prelude: operation, number, two texts in UTF-8. Must not raise."""
 
-_FILES = ("intrinsics", "text", "errors", "inspect", "console", "values", "readable", "calls", "hints", "globals", "run")
+_FILES = (
+    "intrinsics",
+    "text",
+    "errors",
+    "inspect",
+    "console",
+    "values",
+    "readable",
+    "calls",
+    "hints",
+    "globals",
+    "run",
+)
 _MUST_BE_ABSENT = (
     "WebAssembly",
     "SharedArrayBuffer",

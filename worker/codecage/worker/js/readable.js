@@ -59,6 +59,7 @@
   class Shower {
     constructor() {
       this.ancestors = list();
+      this.references = new I.Map();
       this.left = MAX_TEXT;
     }
 
@@ -71,7 +72,7 @@
 
     object(value) {
       const depth = this.ancestors.length;
-      for (let i = 0; i < depth; i++) if (this.ancestors[i] === value) return "[Circular *1]";
+      for (let i = 0; i < depth; i++) if (this.ancestors[i] === value) return `[Circular *${this.refer(value)}]`;
       const tag = I.objectToString(value);
       if (tag === "[object Date]") return attempt(I.dateToISOString, value) ?? "Invalid Date";
       if (tag === "[object RegExp]") return attempt(I.regexpToString, value) ?? "[RegExp]";
@@ -80,7 +81,14 @@
       this.ancestors[depth] = value;
       const text = this.collection(value, depth);
       this.ancestors.length = depth;
-      return text;
+      const number = I.mapGet(this.references, value);
+      return number === undefined ? text : `<ref *${number}> ${text}`;
+    }
+
+    // The number by which a circular reference names `value`.
+    refer(value) {
+      if (!I.mapHas(this.references, value)) I.mapSet(this.references, value, I.mapSize(this.references) + 1);
+      return I.mapGet(this.references, value);
     }
 
     collection(value, depth) {
