@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-
 from tests.support.service import ServiceProcess
 
 

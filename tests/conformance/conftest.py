@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-
-from codecage.v1 import codecage_pb2_grpc as rpc
 from tests.support.caller import connect
 from tests.support.service import ServiceProcess
+
+from codecage.v1 import codecage_pb2_grpc as rpc
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-
-from codecage.v1 import codecage_pb2 as pb
 from tests.conformance.host import Client, HostTool, Observed
 from tests.conformance.impls import behaviour_of
 from tests.conformance.values import UNDEFINED, contains_in_order, load_cases, same, value_of
+
+from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["DialectCase", "dialect_cases", "unmet"]
 
@@ -71,7 +71,7 @@ class DialectCase:
 
     def _source(self) -> str:
         script = str(self.raw["script"])
-        missing = self.raw.get("pad_source_to_bytes", 0) - len(script.encode())
+        missing = int(self.raw.get("pad_source_to_bytes", 0)) - len(script.encode())
         return script + " " * missing
 
 
@@ -139,9 +139,8 @@ def unmet(expect: Json, seen: Observed) -> list[str]:
     """What of an expectation does not hold."""
     unknown = sorted(expect.keys() - _CHECKS.keys() - {"notes"})
     problems = [f"the check {name} is not known" for name in unknown]
-    for name in expect.keys() & _CHECKS.keys():
-        if not _CHECKS[name](expect[name], seen):
-            problems.append(f"{name}: {expect[name]!r} does not hold")
+    known = expect.keys() & _CHECKS.keys()
+    problems += [f"{name}: {expect[name]!r} does not hold" for name in known if not _CHECKS[name](expect[name], seen)]
     if expect.get("calls") == [] and "calls_count" not in expect and seen.calls:
         problems.append(f"the host saw {len(seen.calls)} calls")
     return [f"{problem}: {_told(seen)}" for problem in problems]

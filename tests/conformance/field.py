@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from codecage.v1 import codecage_pb2 as pb
 from tests.conformance.host import Answer, Client, HostTool, Observed
 from tests.conformance.values import UNDEFINED, contains_in_order, load_cases, same, value_of
+
+from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["FieldCase", "field_cases", "unmet"]
 
@@ -43,7 +44,7 @@ class FieldCase:
         """Scripts and what is expected of them, in order."""
         then = self.raw.get("then")
         runs = [(self.raw["script"], self.raw["expect"])]
-        return runs + [(then["script"], then["expect"])] if then else runs
+        return [*runs, (then["script"], then["expect"])] if then else runs
 
     def start(self, script: str) -> pb.Start:
         """The first message of a run, without tools."""
@@ -58,7 +59,11 @@ class FieldCase:
 
     def client(self) -> Client:
         """What the client does."""
-        actions = {"cancel_after_ms": "cancel_after", "deadline_ms": "deadline", "drop_connection_after_ms": "drop_after"}
+        actions = {
+            "cancel_after_ms": "cancel_after",
+            "deadline_ms": "deadline",
+            "drop_connection_after_ms": "drop_after",
+        }
         asked: Mapping[str, int] = self.raw.get("client", {})
         return Client(**{actions[name]: value / 1000 for name, value in asked.items()})
 
@@ -120,13 +125,20 @@ def _returned(value: Any, arguments: str) -> str:
         return arguments
     if value == "$args_json":
         return json.dumps(arguments)
-    if isinstance(value, dict) and value.keys() == {"$repeat"}:
-        text, count = value["$repeat"]
+    special = _special(value)
+    return json.dumps(value, ensure_ascii=False) if special is None else special
+
+
+def _special(value: Any) -> str | None:
+    """The JSON text that {"$repeat": [text, count]} and {"$nest": depth} stand for."""
+    fields = cast("Json", value) if isinstance(value, dict) else {}
+    if fields.keys() == {"$repeat"}:
+        text, count = fields["$repeat"]
         return json.dumps(text * count, ensure_ascii=False)
-    if isinstance(value, dict) and value.keys() == {"$nest"}:
-        depth = value["$nest"]
+    if fields.keys() == {"$nest"}:
+        depth = int(fields["$nest"])
         return '{"n":' * depth + "null" + "}" * depth
-    return json.dumps(value, ensure_ascii=False)
+    return None
 
 
 def unmet(expect: Json, seen: Observed) -> list[str]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import grpc
+from tests.support.caller import RunStream, information
 
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
-from tests.support.caller import RunStream, information
 
 __all__ = ["Answer", "Behaviour", "Client", "HostTool", "Observed", "SeenCall", "run_script"]
 

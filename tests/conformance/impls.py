@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codecage.v1 import codecage_pb2 as pb
 from tests.conformance.host import Answer, Behaviour
+
+from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["behaviour_of"]
 
@@ -106,7 +107,7 @@ def _part(content: Json) -> pb.ContentPart:
     audience = [names[name] for name in content.get("annotations", {}).get("audience", ())]
     if content["type"] == "text":
         return pb.ContentPart(text=content["text"], audience=audience)
-    data = base64.b64decode(content.get("data", content.get("blob", "")))
+    data = base64.b64decode(str(content.get("data", content.get("blob", ""))))
     if content["type"] == "image":
         return pb.ContentPart(image=pb.Image(data=data, mime_type=content["mimeType"]), audience=audience)
     other = pb.OtherContent(data=data, mime_type=content.get("mimeType", ""), uri=content.get("uri", ""))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from codecage.v1 import codecage_pb2_grpc as rpc
 from tests.conformance.dialect import DialectCase, dialect_cases, unmet
 from tests.conformance.host import run_script
 from tests.conformance.later import DIALECTS_LATER
+
+from codecage.v1 import codecage_pb2_grpc as rpc
 
 CASES = {case.id: case for case in dialect_cases()}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-
-from codecage.v1 import codecage_pb2_grpc as rpc
 from tests.conformance.field import FieldCase, field_cases, unmet
 from tests.conformance.host import run_script
 from tests.conformance.later import FIELD_LATER
 from tests.support.service import ServiceProcess, wait_gone
+
+from codecage.v1 import codecage_pb2_grpc as rpc
 
 CASES = {case.id: case for case in field_cases()}
 LEVEL_BYTES = 8 << 20

@@ -36,12 +36,17 @@ def same(left: Any, right: Any) -> bool:
     """Deep equality of JSON values. Numbers are equal if their values are; a boolean is no number."""
     if isinstance(left, bool) or isinstance(right, bool) or left is None or right is None:
         return left is right
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list) and isinstance(right, list):
+    kinds = (_kind(left), _kind(right))
+    if kinds == ("object", "object"):
+        return bool(left.keys() == right.keys()) and all(same(left[key], right[key]) for key in left)
+    if kinds == ("array", "array"):
         return len(left) == len(right) and all(map(same, left, right))
-    numbers = isinstance(left, int | float) and isinstance(right, int | float)
-    return (numbers or type(left) is type(right)) and bool(left == right)
+    return kinds[0] == kinds[1] and bool(left == right)
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "object", list: "array", int: "number", float: "number", str: "text"}
+    return kinds[type(value)]
 
 
 def contains_in_order(text: str, pieces: Iterable[str]) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2 as details_pb
+from google.rpc import status_pb2
 
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
@@ -25,7 +28,7 @@ _READ_SECONDS = 30.0
 
 
 @asynccontextmanager
-async def connect(address: str) -> AsyncIterator[rpc.CodeModeServiceAsyncStub]:
+async def connect(address: str) -> AsyncGenerator[rpc.CodeModeServiceAsyncStub]:
     """A channel of one's own."""
     async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
         yield rpc.CodeModeServiceStub(channel)
@@ -36,13 +39,12 @@ class RunStream:
 
     def __init__(self, stub: rpc.CodeModeServiceAsyncStub, deadline: float | None = None) -> None:
         self.rpc = stub.Run(timeout=deadline)
+        self._messages = aiter(self.rpc)  # unlike read(), it gives what came even after a message could not be sent
         self.response_bytes = 0
         self.started: pb.Started | None = None
         self._writing = asyncio.Lock()  # gRPC takes one message at a time
 
-    async def start(
-        self, source: str, tools: Sequence[pb.Tool] = (), limits: pb.Limits | None = None
-    ) -> None:
+    async def start(self, source: str, tools: Sequence[pb.Tool] = (), limits: pb.Limits | None = None) -> None:
         """Sends the first message of an ordinary run."""
         await self.send(start=pb.Start(source=source, tools=pb.ToolList(tools=tools), limits=limits))
 
@@ -64,10 +66,9 @@ class RunStream:
     async def read(self) -> pb.RunResponse | None:
         """The next message; None at the end of the stream. Raises grpc.aio.AioRpcError for a bad status."""
         async with asyncio.timeout(_READ_SECONDS):
-            response = await self.rpc.read()
-            if not isinstance(response, pb.RunResponse):
-                await self._raise_status()
-                return None
+            response = await anext(self._messages, None)
+        if response is None:
+            return None
         self.response_bytes += response.ByteSize()
         if response.HasField("started"):
             self.started = response.started
@@ -96,16 +97,6 @@ class RunStream:
                 assert await self.read() is None
                 return response.finished
 
-    async def _raise_status(self) -> None:
-        code = await self.rpc.code()
-        if code is not grpc.StatusCode.OK:
-            raise grpc.aio.AioRpcError(
-                code,
-                await self.rpc.initial_metadata(),
-                await self.rpc.trailing_metadata(),
-                await self.rpc.details(),
-            )
-
 
 def tool(name: str, schema: object = None, description: str = "") -> pb.Tool:
     """A tool as it is listed."""
@@ -121,22 +112,21 @@ def success(call: pb.ToolCall, value: object) -> pb.ToolResult:
 
 def failure(call: pb.ToolCall, message: str, *, code: str = "", denied: bool = False) -> pb.ToolResult:
     """A failure, or a refusal."""
-    return pb.ToolResult(
-        call_id=call.call_id, failure=pb.ToolFailure(message=message, code=code, denied=denied)
-    )
+    return pb.ToolResult(call_id=call.call_id, failure=pb.ToolFailure(message=message, code=code, denied=denied))
 
 
 def information(error: grpc.aio.AioRpcError) -> tuple[grpc.StatusCode, list[Any]]:
     """The code of a status and its details: an empty list says that the fate of the script is unknown."""
-    from google.rpc import error_details_pb2 as details_pb
-    from grpc_status import rpc_status
-
-    status = rpc_status.from_call(error)  # type: ignore[arg-type]  # an AioRpcError has what it asks of a call
-    kinds = (details_pb.ErrorInfo, details_pb.BadRequest, details_pb.RetryInfo)
     details: list[Any] = []
-    for packed in status.details if status is not None else ():
-        for kind in kinds:
-            message = kind()
-            if packed.Unpack(message):
+    for key, value in error.trailing_metadata():
+        if key == "grpc-status-details-bin" and isinstance(value, bytes):
+            for packed in status_pb2.Status.FromString(value).details:
+                message = _DETAILS[packed.TypeName()]()
+                packed.Unpack(message)
                 details.append(message)
     return error.code(), details
+
+
+_DETAILS: Mapping[str, type[Message]] = {
+    kind.DESCRIPTOR.full_name: kind for kind in (details_pb.ErrorInfo, details_pb.BadRequest, details_pb.RetryInfo)
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 __all__ = ["Relay", "relay_to"]
@@ -33,7 +33,7 @@ class Relay:
 
 
 @asynccontextmanager
-async def relay_to(target: str) -> AsyncIterator[Relay]:
+async def relay_to(target: str) -> AsyncGenerator[Relay]:
     """A relay before the server at `target`."""
     with tempfile.TemporaryDirectory(prefix="codecage-test-") as folder:
         relay = Relay(f"unix:{folder}/r.sock", target)

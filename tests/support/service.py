@@ -163,8 +163,8 @@ def _is_first_in_namespace(pid: int) -> bool:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    pids = next((line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:")), [])
-    return len(pids) > 1 and pids[-1] == "1"
+    pids = [line.split() for line in status.splitlines() if line.startswith("NSpid:")]
+    return bool(pids) and len(pids[0]) > 2 and pids[0][-1] == "1"
 
 
 def _is_alive(process: psutil.Process) -> bool:
@@ -184,7 +184,7 @@ def _session(pid: int) -> int:
 
 def _log_event(line: str) -> dict[str, Any]:
     try:
-        event = json.loads(line)
+        event: dict[str, Any] = json.loads(line)
     except ValueError:
         return {"text": line}
-    return event if isinstance(event, dict) else {"text": line}
+    return event

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
@@ -16,13 +15,13 @@ from types import TracebackType
 from typing import Any
 
 from codecage.client._config import Connection
+from codecage.client._directory import SOCKET_NAME, private_directory
 from codecage.client._errors import ServerStartError
 
 _log = logging.getLogger("codecage.client.server")
 
 _STDERR_LINES = 40
 _STOP_SECONDS = 3.0  # for the server to end when it is asked to, and again when its lifeline is cut
-_SOCKET_PATH_BYTES = 100  # the kernel takes 107 and a terminating zero
 
 
 class EmbeddedServer:
@@ -60,12 +59,12 @@ class EmbeddedServer:
         await _to_the_end(self._stop(grace=_STOP_SECONDS))
 
     async def _start(self) -> str:
-        self._directory = _private_directory()
+        self._directory = private_directory()
         ready, ready_child = os.pipe()
         lifeline_child, self._lifeline = os.pipe()
         with os.fdopen(ready, "rb", buffering=0) as ready_file:
             try:
-                listen = f"unix:{self._directory}/codecage.sock"
+                listen = f"unix:{self._directory}/{SOCKET_NAME}"
                 command = _command(listen, ready_child, lifeline_child, self._server_args)
                 self._process = await _spawn(command, (ready_child, lifeline_child))
             finally:
@@ -162,15 +161,6 @@ def _told_exit(code: int, stderr: str) -> str:
         return "the server is not installed here: install codecage[server], or connect to a running server"
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"
     return f"the embedded server {how} before it served"
-
-
-def _private_directory() -> Path:
-    """A directory that only we can enter (0700), with a path short enough for a socket."""
-    directory = Path(tempfile.mkdtemp(prefix="codecage-"))
-    if len(os.fsencode(directory)) > _SOCKET_PATH_BYTES - len("/codecage.sock"):
-        directory.rmdir()
-        directory = Path(tempfile.mkdtemp(prefix="codecage-", dir="/tmp"))
-    return directory
 
 
 async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:

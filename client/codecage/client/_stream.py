@@ -27,6 +27,7 @@ class Stream:
     def __init__(self, call: StreamCall, run_id: str) -> None:
         self.run_id = run_id
         self._call = call
+        self._messages = aiter(call)
         self._outbox: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._writing = asyncio.create_task(self._write_all())
         self._reading: asyncio.Task[object] | None = None
@@ -70,7 +71,7 @@ class Stream:
             if self._is_finished:
                 with suppress(grpc.RpcError, TimeoutError):
                     async with asyncio.timeout(_END_SECONDS):
-                        await self._call.read()
+                        await anext(self._messages, None)
         finally:
             self._call.cancel()
             self._writing.cancel()
@@ -95,7 +96,9 @@ class Stream:
         return self._decode(data)
 
     async def _read_message(self) -> object:
-        return await self._call.read()
+        # Not call.read(): once a message could not be written, that one has nothing but the failure to tell, although
+        # the last message of the server may be there: it ended the run while an answer was on its way.
+        return await anext(self._messages, None)
 
     def _decode(self, data: object) -> list[Event]:
         if not isinstance(data, bytes):

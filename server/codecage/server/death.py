@@ -10,6 +10,10 @@ from codecage.server.outcome import Ending
 __all__ = ["EFFECTS", "Death", "ending_of"]
 
 _OUT_OF_MEMORY_EXIT = 77
+_MARKS: dict[int | None, str] = {signal.SIGSEGV: "[unhandlable oom]", signal.SIGABRT: "std::bad_alloc"}
+"""The last words of a crash for want of memory, by its signal."""
+_USED_UP = 0.9
+"""The part of its memory that a worker touches before the rest cannot be had."""
 EFFECTS = "Tool calls that were made may have had effects."
 """What a caller must know when a worker is lost."""
 
@@ -35,14 +39,14 @@ class Death:
             return f"it was ended by {_signal_name(self.signal)}"
         return f"it exited with code {self.exit_code}" if self.exit_code is not None else "it is gone"
 
-    @property
-    def is_out_of_memory(self) -> bool:
-        """Whether the engine or the bridge could not get memory."""
+    def is_out_of_memory(self, memory_bytes: int) -> bool:
+        """Whether it died of its limit of `memory_bytes`: by its own word, or since it crashed with that used up."""
         if self.exit_code == _OUT_OF_MEMORY_EXIT:
             return True
-        marks = {signal.SIGSEGV: "[unhandlable oom]", signal.SIGABRT: "std::bad_alloc"}
-        mark = marks.get(signal.Signals(self.signal)) if self.signal in set(signal.Signals) else None
-        return mark is not None and mark in self.stderr
+        if self.signal not in _MARKS:
+            return False
+        # The bridge uses memory that it did not get without a word, and then nothing else tells why it crashed.
+        return _MARKS[self.signal] in self.stderr or self.peak_bytes >= memory_bytes * _USED_UP
 
     @property
     def is_violation(self) -> bool:
@@ -52,7 +56,7 @@ class Death:
 
 def ending_of(death: Death, memory_bytes: int) -> Ending:
     """The ending of a run whose worker died while the script ran."""
-    if death.is_out_of_memory:
+    if death.is_out_of_memory(memory_bytes):
         message = f"the script used more memory than its limit of {memory_bytes / (1 << 20):g} MiB"
         return Ending.failure("memory", "MemoryLimit", message, hint="Keep less at a time: filter early, return less.")
     if death.signal == signal.SIGXCPU:

@@ -104,13 +104,23 @@ class Pool:
 
         On leaving the worker is killed; its slot is free once it has been reaped.
         """
-        async with self.slots.acquire(caller) as slot:
-            worker = await self._take()
+        async with self.slots.acquire(caller) as slot, self.borrow() as worker:
             try:
                 yield worker
             finally:
-                worker.kill()
                 slot.release_after(worker.exited)
+
+    @contextlib.asynccontextmanager
+    async def borrow(self) -> AsyncGenerator[Worker]:
+        """A worker for a script of our own, which takes no caller's place. Raises Unavailable.
+
+        On leaving the worker is killed.
+        """
+        worker = await self._take()
+        try:
+            yield worker
+        finally:
+            worker.kill()
 
     def drain(self) -> None:
         """Admits no more; running scripts go on."""

@@ -383,8 +383,7 @@ async def test_help_names_the_commands() -> None:
     [
         ("sys.platform = 'darwin'", "codecage: codecage runs on Linux only, not on darwin\n"),
         (
-            "importlib.util.find_spec = lambda name, find=importlib.util.find_spec:"
-            " None if name == 'rich' else find(name)",
+            "find = importlib.util.find_spec; importlib.util.find_spec = lambda n: n != 'rich' and find(n) or None",
             "codecage: the command line needs rich: pip install 'codecage[cli]'\n",
         ),
     ],

@@ -35,6 +35,25 @@ from codecage.client.testing import (
     SuspendSeen,
 )
 
+CALLS = (
+    ToolCall(
+        call_id="call-1",
+        sequence=1,
+        tool_name="a",
+        arguments_json='{"n":1152921504606846976}',
+        arguments={"n": 2**60},
+        idempotency_key="mine/1",
+    ),
+    ToolCall(
+        call_id="call-2",
+        sequence=2,
+        tool_name="b",
+        arguments_json="{}",
+        arguments={},
+        idempotency_key="mine/2",
+    ),
+)
+
 
 async def test_events_come_in_order_and_calls_are_answered_by_hand(service: FakeService, client: Client) -> None:
     @service.expect_run
@@ -44,24 +63,6 @@ async def test_events_come_in_order_and_calls_are_answered_by_hand(service: Fake
         await run.text("hi")
         return (await run.outcome(first)) == ToolOutput(structured=[1])
 
-    calls = (
-        ToolCall(
-            call_id="call-1",
-            sequence=1,
-            tool_name="a",
-            arguments_json='{"n":1152921504606846976}',
-            arguments={"n": 2**60},
-            idempotency_key="mine/1",
-        ),
-        ToolCall(
-            call_id="call-2",
-            sequence=2,
-            tool_name="b",
-            arguments_json="{}",
-            arguments={},
-            idempotency_key="mine/2",
-        ),
-    )
     events: list[Event] = []
     async with await client.start("", run_id="mine", tools=[Tool("a"), Tool("b")]) as run:
         async for event in run:
@@ -71,7 +72,7 @@ async def test_events_come_in_order_and_calls_are_answered_by_hand(service: Fake
         result = await run.result()
     assert events == [
         run.started,
-        ToolCallsRequested(calls),
+        ToolCallsRequested(CALLS),
         CallsCancelled(("call-2",), "timeout", "too slow"),
         OutputText("hi"),
         RunFinished(result),

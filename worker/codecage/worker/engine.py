@@ -44,8 +44,12 @@ _SYMBOLS = {
     "set_element": "_Z13JS_SetElementP9JSContextN2JS6HandleIP8JSObjectEEjS5_",
 }
 _NURSERY_KEY = 2  # JSGC_MAX_NURSERY_BYTES
-_NURSERY_BYTES = 4 << 20
+# Buffers of dead young objects wait for two minor collections, which come at eight times this many bytes of them:
+# with 4 MiB, garbage alone would fill a budget of 64 MiB.
+_NURSERY_BYTES = 1 << 20
+# In the context's options: a bit, and a byte whose value 1 says that asm.js is off. Its compiler needs helper threads.
 _WEBASSEMBLY_BIT = 1
+_ASM_JS_MASK, _ASM_JS_OFF = 0xFF << 24, 1 << 24
 _MAX_REJECTIONS = 64
 # Where the binding keeps the rooted pointer of an array: behind PyListObject, and in it behind a linked-list element.
 _ARRAY_ROOT_OFFSET = 40
@@ -195,7 +199,7 @@ class Engine:
     def _disable_webassembly(self) -> None:
         reference = self._function("context_options", [ctypes.c_void_p], ctypes.c_void_p)
         options = ctypes.c_uint32.from_address(reference(self._context))
-        options.value &= ~_WEBASSEMBLY_BIT
+        options.value = options.value & ~(_WEBASSEMBLY_BIT | _ASM_JS_MASK) | _ASM_JS_OFF
 
     def _symbol(self, name: str) -> Any:
         try:

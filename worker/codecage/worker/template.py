@@ -54,12 +54,14 @@ class Template:
         self._layers: list[Layer] = []
         """What the template set up for all its workers."""
         self._loop = JobLoop()
-        self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        self._statm = -1
 
     def isolate(self) -> None:
         """Enters the namespaces. Before the engine, which starts threads."""
         self._layers = enter_namespaces()
         self._layers.append(enter_process_namespace())
+        # Only now, since the process namespace made this another process.
+        self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
 
     def seal(self) -> None:
         """Gives up the file system and every capability that making workers does not need."""

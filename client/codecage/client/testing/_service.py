@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import tempfile
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import grpc.aio
 from codecage.client._channel import MESSAGE_BYTES
 from codecage.client._config import Limits, Policy
 from codecage.client._convert import reverse_requests, reverse_responses, status
+from codecage.client._directory import SOCKET_NAME, private_directory
 from codecage.client._errors import NotRun, Refusal
 from codecage.client._info import DialectInfo, EngineInfo, PoolInfo, ServerInfo
 from codecage.client._result import UNDEFINED, EndedBy, Outcome, ScriptFailure, Started
@@ -50,11 +50,12 @@ class _Expected:
 class FakeService:
     """Plays the server for tests: each run is one expected script, in order.
 
-    Leaving the context raises AssertionError if an expected run was not made, if one more was made, or if a
-    script raised an exception of its own. The service itself has no engine: the source is only compared.
+    It listens on a socket of its own, or at `address` ("unix:/path" or "host:port"). It has no engine: the source is
+    only compared. Leaving the context raises AssertionError if an expected run was not made, if one more was made, or
+    if a script raised an exception of its own.
     """
 
-    def __init__(self, *, server_info: ServerInfo | None = None) -> None:
+    def __init__(self, *, address: str | None = None, server_info: ServerInfo | None = None) -> None:
         self.runs: list[FakeRun] = []
         """The runs that were made, in order."""
         self.metadata: list[dict[str, str | bytes]] = []
@@ -63,13 +64,16 @@ class FakeService:
         """What the service says of itself."""
         self._expected: deque[_Expected] = deque()
         self._faults: list[str] = []
-        self._directory = Path()
+        self._address = address
+        self._directory: Path | None = None
         self._server: grpc.aio.Server | None = None
 
     @property
     def address(self) -> str:
-        """For Client.connect."""
-        return f"unix:{self._directory}/fake.sock"
+        """Where it listens, for Client.connect: a socket of its own, unless an address was given."""
+        if self._address is None:
+            raise RuntimeError("the service has no address yet: use it as `async with FakeService() as service`")
+        return self._address
 
     def expect_run(self, script: Script, *, source: str | None = None) -> Script:
         """Expect one more run, and let `script` play it. May be used as a decorator.
@@ -93,7 +97,9 @@ class FakeService:
         self._expected.append(_Expected(None, None, error))
 
     async def __aenter__(self) -> Self:
-        self._directory = Path(tempfile.mkdtemp(prefix="codecage-fake-"))
+        if self._address is None:
+            self._directory = private_directory()
+            self._address = f"unix:{self._directory}/{SOCKET_NAME}"
         options = [
             ("grpc.max_send_message_length", MESSAGE_BYTES),
             ("grpc.max_receive_message_length", MESSAGE_BYTES),
@@ -108,7 +114,8 @@ class FakeService:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
         if error is None:
             self.verify()
 
