@@ -33,6 +33,7 @@ _FILES = (
     "calls",
     "hints",
     "globals",
+    "polyfills",
     "run",
 )
 _MUST_BE_ABSENT = (

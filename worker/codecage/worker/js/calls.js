@@ -11,6 +11,7 @@
   let waitingFrom = 0;
   let inFlight = 0;
   let made = 0;
+  let lastAnswer; // { tool, kind, ref } of the answer that came last
   let racedUnknown = false; // a race was held over promises that cannot be traced to calls
 
   function define(object, key, value, enumerable) {
@@ -85,7 +86,8 @@
 
   function kindOf(value) {
     if (value === null) return "null";
-    return I.isArray(value) ? "an array" : `a ${typeof value}`;
+    if (I.isArray(value)) return "an array";
+    return typeof value === "object" ? "an object" : `a ${typeof value}`;
   }
 
   function invalid(tool, message) {
@@ -214,6 +216,31 @@
     }, record);
   }
 
+  // Gives a call its value, and remembers it as long as the script does: an error may be about what it holds.
+  function settle(record, value) {
+    lastAnswer = { __proto__: null, tool: cage.toolNames[record.tool], kind: kindOf(value), ref: undefined };
+    if (typeof value === "object" && value !== null) lastAnswer.ref = new I.WeakRef(value);
+    record.resolve(value);
+  }
+
+  // What the last answer was, in words; "" if there was none or it is gone.
+  cage.describeLastAnswer = () => {
+    if (lastAnswer === undefined) return "";
+    const value = lastAnswer.ref === undefined ? undefined : I.deref(lastAnswer.ref);
+    if (lastAnswer.ref !== undefined && value === undefined) return "";
+    const told = value === undefined ? lastAnswer.kind : cage.describeShape(value);
+    return `The last answer, of ${lastAnswer.tool}, is ${told}.`;
+  };
+
+  // The first call that nobody awaited; "" if there is none.
+  cage.unawaitedTool = () => {
+    let name = "";
+    I.mapForEach(open, (record) => {
+      if (name === "" && !record.observed && !record.raced) name = cage.toolNames[record.tool];
+    });
+    return name;
+  };
+
   function noticeRounded(record, path, source) {
     const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
     const message = `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the precision of a `
@@ -233,9 +260,9 @@
       send(next);
     }
     if (kind === cage.ANSWER.ERROR) return record.reject(failed(record, I.jsonParse(text)));
-    if (kind === cage.ANSWER.TEXT) return record.resolve(cage.text.copy(text));
+    if (kind === cage.ANSWER.TEXT) return settle(record, cage.text.copy(text));
     try {
-      record.resolve(cage.text.parse(text, (path, source) => noticeRounded(record, path, source)));
+      settle(record, cage.text.parse(text, (path, source) => noticeRounded(record, path, source)));
     } catch {
       if (kind === cage.ANSWER.TEXT_OR_JSON) return record.resolve(cage.text.copy(text));
       record.reject(failed(record, { __proto__: null, message: "the tool's answer is not valid JSON", code: "malformed_answer", retryable: false }));

@@ -58,6 +58,8 @@
     setForEach: uncurryThis(Set.prototype.forEach),
     setSize: getter(Set.prototype, "size"),
     WeakMap,
+    WeakRef,
+    deref: uncurryThis(WeakRef.prototype.deref),
     weakGet: uncurryThis(WeakMap.prototype.get),
     weakSet: uncurryThis(WeakMap.prototype.set),
 
