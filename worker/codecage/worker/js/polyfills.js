@@ -108,7 +108,7 @@
       if (code < 0x80) bytes[at++] = code;
       else {
         const more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-        bytes[at++] = (0xf00 >> more) & 0xff | (code >> (6 * more));
+        bytes[at++] = (more === 1 ? 0xc0 : more === 2 ? 0xe0 : 0xf0) | (code >> (6 * more));
         for (let shift = more - 1; shift >= 0; shift--) bytes[at++] = 0x80 | ((code >> (6 * shift)) & 0x3f);
       }
     }
