@@ -11,7 +11,6 @@ from typing import NoReturn
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.channel import Channel
 from codecage.worker.excerpt import excerpt, line_count
-from codecage.worker.lockdown.limits import lower_memory
 from codecage.worker.realm import FromHost, Realm, ToHost
 
 __all__ = ["Job"]
@@ -27,10 +26,11 @@ class Job:
     Owns nothing that outlives the process.
     """
 
-    def __init__(self, realm: Realm, channel: Channel, baseline_bytes: int) -> None:
+    def __init__(self, realm: Realm, channel: Channel, lower_memory: Callable[[int], None]) -> None:
         self._realm = realm
         self._channel = channel
-        self._baseline_bytes = baseline_bytes
+        self._lower_memory = lower_memory
+        """Lowers the limit to so many bytes beyond what the worker starts with."""
         self._source = ""
         self._calls: list[wire.Call] = []
         self._call_bytes = 0
@@ -55,13 +55,13 @@ class Job:
         realm = self._realm
         realm.listen(lambda op, n, first, second: self._handlers[op](n, first, second))
         self._source = script.source
-        lower_memory(self._baseline_bytes + script.compile_memory_bytes)
+        self._lower_memory(script.compile_memory_bytes)
         realm.engine.set_stack_quota(script.stack_bytes)
         realm.ask(FromHost.CONFIGURE, 0, f'{{"rules":{script.rules_json},"tools":{script.tools_json}}}')
         realm.ask(FromHost.INPUT, 0, script.input_json)
         realm.ask(FromHost.CHECK, 0, script.source)
         body = self._compile()
-        lower_memory(self._baseline_bytes + script.memory_bytes)
+        self._lower_memory(script.memory_bytes)
         realm.start(body)
         while True:
             realm.loop.drain()

@@ -65,7 +65,7 @@ class ToHost:
 class FromHost:
     """Operations that the worker asks of the prelude. The same numbers stand in js/cage.js."""
 
-    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, STATE = range(1, 8)
+    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, STATE, RESET = range(1, 9)
     ANSWER = 10
 
 

@@ -26,6 +26,7 @@ from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces, en
 from codecage.worker.lockdown.privileges import die_with_parent
 from codecage.worker.loop import JobLoop
 from codecage.worker.realm import Realm
+from codecage.worker.rehearsal import rehearse
 from codecage.worker.selfcheck import check_realm
 from codecage.worker.worker import Birth, become_worker
 
@@ -37,6 +38,8 @@ CANNOT_PREPARE_EXIT = 72
 _MAX_PACKET = 4096
 _SELF_CHECK_SECONDS = 10.0
 _IDLE_SECONDS = 0.05
+_REHEARSALS = 60
+"""Runs of a sample script before the first fork: what they compile is inherited."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -111,6 +114,8 @@ class Template:
         realm = self._realm = Realm(engine, self._loop)
         self._loop.drain()
         engine.collect()
+        # After the collection, which would throw the compiled code away again.
+        rehearse(realm, _REHEARSALS)
         time.sleep(_IDLE_SECONDS)  # the engine's helper threads must be idle: they do not survive the fork
         gc.collect()
         gc.disable()

@@ -14,6 +14,14 @@
   let lastAnswer; // { tool, kind, ref } of the answer that came last
   let racedUnknown = false; // a race was held over promises that cannot be traced to calls
 
+  cage.onReset(() => {
+    I.mapClear(open);
+    waiting.length = 0;
+    waitingFrom = inFlight = made = 0;
+    lastAnswer = undefined;
+    racedUnknown = false;
+  });
+
   function define(object, key, value, enumerable) {
     I.defineProperty(object, key, { __proto__: null, value, writable: true, configurable: true, enumerable });
   }

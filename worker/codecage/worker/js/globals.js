@@ -15,6 +15,14 @@
   let isStateChanged = false;
   cage.toolNames = list();
 
+  cage.onReset(() => {
+    I.mapClear(functions);
+    I.mapClear(names);
+    I.mapClear(state);
+    stateBytes = 0;
+    isStateChanged = false;
+  });
+
   cage.indexOfTool = (name) => I.mapGet(indexes, name) ?? -1;
 
   // A name as an identifier: what cannot stand in one becomes an underscore.
@@ -184,7 +192,7 @@
   cage.configureGlobals = (rules) => {
     for (let i = 0; i < rules.globals.length; i++) I.mapSet(names, rules.globals[i], true);
     const keys = I.ownKeys(optional);
-    for (let i = 0; i < keys.length; i++) if (cage.isGlobal(keys[i])) cage.expose(keys[i], optional[keys[i]]);
+    for (let i = 0; i < keys.length; i++) if (cage.isGlobal(keys[i])) cage.exposeForRun(keys[i], optional[keys[i]]);
     if (cage.isGlobal("ALL_TOOLS")) cage.exposeGetter("ALL_TOOLS", getAllTools);
     const stored = I.ownKeys(rules.state);
     for (let i = 0; i < stored.length; i++) {

@@ -49,6 +49,7 @@
     exec: uncurryThis(RegExp.prototype.exec),
 
     Map,
+    mapClear: uncurryThis(Map.prototype.clear),
     mapDelete: uncurryThis(Map.prototype.delete),
     mapForEach: uncurryThis(Map.prototype.forEach),
     mapGet: uncurryThis(Map.prototype.get),

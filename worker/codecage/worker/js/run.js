@@ -114,7 +114,7 @@
   }
 
   function setInput(text) {
-    if (cage.isGlobal("input")) cage.expose("input", text === "" ? undefined : I.jsonParse(text));
+    if (cage.isGlobal("input")) cage.exposeForRun("input", text === "" ? undefined : I.jsonParse(text));
   }
 
   // Whether `source` is the body of an async function and nothing more. Text that would close the wrapper is refused.
@@ -155,6 +155,9 @@
         return tellRejections(text);
       case cage.FROM_HOST.FINISH:
         return finish(settled.value);
+      case cage.FROM_HOST.RESET:
+        settled = undefined;
+        return cage.reset();
       case cage.FROM_HOST.STATE:
         return cage.tellState();
       default:
