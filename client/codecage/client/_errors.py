@@ -142,5 +142,6 @@ class ScriptFailed(CodecageError):
 
 
 def _sentence(refusal: Refusal) -> str:
-    fields = "; ".join(f"{violation.field}: {violation.reason}" for violation in refusal.violations)
-    return f"{refusal.message} ({fields})" if fields else refusal.message
+    told = [f"{violation.field}: {violation.reason}" for violation in refusal.violations]
+    missing = "; ".join(each for each in told if each not in refusal.message)
+    return f"{refusal.message} ({missing})" if missing else refusal.message

@@ -65,7 +65,15 @@ def read(function: Callable[..., Any], *, unstructured: tuple[type, ...] = ()) -
         schema = adapter.json_schema(schema_generator=_Untitled)
     except PydanticUserError as error:
         raise TypeError(f"the type hints of {function!r} have no JSON Schema: {error.message}") from error
+    _drop_derived_titles(schema)
     return Signature(schema, _output_schema(signature.return_annotation, unstructured), adapter)
+
+
+def _drop_derived_titles(schema: dict[str, Any]) -> None:
+    """Before 2.12, pydantic derives the titles of parameters whatever the generator says."""
+    for name, parameter in schema["properties"].items():
+        if parameter.get("title") == name.title().replace("_", " ").strip():
+            del parameter["title"]
 
 
 def _collector(signature: inspect.Signature) -> Callable[..., _Bound]:

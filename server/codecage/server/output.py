@@ -12,6 +12,8 @@ __all__ = ["OutputOverflow", "OutputRecord", "cut", "utf8_head"]
 
 _TEXT, _IMAGE = 0, 6
 _LEVELS = frozenset(pb.ConsoleLevel.values()) - {pb.CONSOLE_LEVEL_UNSPECIFIED}
+_MAX_PIECES = 100_000
+"""Pieces that one run may write: an empty one costs no byte, but a message and memory."""
 
 
 class OutputOverflow(Exception):
@@ -28,12 +30,15 @@ class OutputRecord:
     console_dropped: bool = False
     pieces: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """The text of all pieces in order: 0 for `text()`, or the level of the console."""
+    _console_lines: int = 0
+    _pieces: int = 0
 
     def take(self, piece: wire.Output) -> pb.OutputItem | None:
         """The piece as it goes to the client; None if all of it is over the console's limit.
 
         Raises OutputOverflow, and ValueError for a kind that does not exist.
         """
+        self._pieces += 1
         if piece.kind == _TEXT:
             self._spend(len(piece.text.encode()))
             self.pieces.append((_TEXT, piece.text))
@@ -45,21 +50,23 @@ class OutputRecord:
 
     def _spend(self, size: int) -> None:
         self.output_bytes += size
-        if self.output_bytes > self.limits.output_bytes:
+        if self.output_bytes > self.limits.output_bytes or self._pieces > _MAX_PIECES:
             raise OutputOverflow
 
     def _take_line(self, piece: wire.Output) -> pb.OutputItem | None:
         level = pb.ConsoleLevel.ValueType(piece.kind)
         if level not in _LEVELS:
             raise ValueError(f"there is no output kind {piece.kind}")
-        left = self.limits.console_bytes - self.console_bytes
+        # A line costs its line break too, here as in the worker.
+        left = self.limits.console_bytes - self.console_bytes - self._console_lines
         data = piece.text.encode()
-        if len(data) > left:
+        if len(data) > left or self._pieces > _MAX_PIECES:
             self.console_dropped = True
-            if left == 0:
+            if left <= 0 or self._pieces > _MAX_PIECES:
                 return None
             data = utf8_head(data, left)
         self.console_bytes += len(data)
+        self._console_lines += 1
         text = data.decode()
         self.pieces.append((level, text))
         return pb.OutputItem(console=pb.ConsoleLine(level=level, text=text))

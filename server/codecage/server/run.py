@@ -73,6 +73,8 @@ class Run:
         self._warnings = Warnings()
         self._calls = Calls(request, self._clocks, self.outbox, self._warnings, now)
         self._answers_given = 0
+        self._waits_owed = 1
+        """How often the worker may say that it waits: once for its script and once for each frame of answers."""
         self._is_half_closed = False
         self._state = request.state_json
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
@@ -141,6 +143,11 @@ class Run:
     def _on_turn(self, turn: wire.Turn, now: float) -> None:
         if turn.answers_taken > self._answers_given:
             raise ProtocolViolation("it took more answers than it was given")
+        if not (turn.waiting or turn.calls or turn.HasField("limit")):
+            raise ProtocolViolation("a turn in which nothing happened")
+        self._waits_owed -= turn.waiting
+        if self._waits_owed < 0:
+            raise ProtocolViolation("it waits for answers that it has taken")
         if turn.HasField("limit"):
             self._end_at_limit(turn.limit, now)
             return
@@ -182,6 +189,8 @@ class Run:
                 record.call_id,
                 record.failure_code,
             )
+        elif code == "tool_error" and finished.error.call:
+            code = "script_error"  # that call has not failed; a failure without a call never left the worker
         self._end(Ending(code, error), now)
 
     def _check_value(self, value: str | None) -> None:
@@ -239,6 +248,7 @@ class Run:
         answers = self._calls.answers
         if answers:
             self._answers_given += len(answers)
+            self._waits_owed += 1
             self._clocks.compute(now, is_computing=True)
             self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
             answers.clear()

@@ -26,7 +26,7 @@ _log = structlog.get_logger(__name__)
 _STARTED_SECONDS = 0.005
 """How long `Started` waits for a first event to travel with."""
 _LAST_WRITE_SECONDS = 30.0
-"""How long a caller may leave the last message unread."""
+"""How long a caller may leave messages unread once the run is over."""
 _FRAME_SLACK_BYTES = 1 << 20
 
 
@@ -44,6 +44,7 @@ class Session:
         self._timer_at = float("inf")
         self._started: pb.Started | None = None
         self._is_started_due = False
+        self._patience: asyncio.Timeout | None = None
 
     async def drive(self, sampler: Sampler, started: pb.Started) -> None:
         """Runs the script to its end and writes everything that comes of it."""
@@ -56,9 +57,10 @@ class Session:
         due = self._loop.call_later(_STARTED_SECONDS, self._send_started)
         sampler.add(self)
         try:
-            self.run.start()
-            self._after_event()
-            await self._write()
+            async with asyncio.timeout(None) as self._patience:
+                self.run.start()
+                self._after_event()
+                await self._write()
         finally:
             due.cancel()
             reader.cancel()
@@ -103,6 +105,9 @@ class Session:
         if self.run.outbox:
             self._wake.set()
         if self.run.ending is not None:
+            # From now on a caller that does not read holds up nothing but a place.
+            if self._patience is not None and self._patience.when() is None:
+                self._patience.reschedule(self._loop.time() + _LAST_WRITE_SECONDS)
             return
         deadline = self.run.next_deadline()
         # A timer that rings too early finds nothing to do and is set anew; only an earlier deadline needs a new one.
@@ -144,11 +149,9 @@ class Session:
                 await self._send(pb.RunResponse())
             while run.outbox:
                 response = run.outbox.take()
-                if response.HasField("finished"):
-                    async with asyncio.timeout(_LAST_WRITE_SECONDS):
-                        await self._send(response)
-                    return
                 await self._send(response)
+                if response.HasField("finished"):
+                    return
 
     async def _send(self, response: pb.RunResponse) -> None:
         if self._started is not None:

@@ -221,7 +221,7 @@ async def test_refused_fields_are_told_with_their_paths_and_exit_2(service: Fake
     assert await codecage("run", "--server", service.address, script_file) == Ended(
         2,
         "",
-        "codecage: the request was refused: malformed\n  start.limits.calls: above 256\n  start.source: too long\n",
+        "codecage: the request was refused:\n  start.limits.calls: above 256\n  start.source: too long\n",
     )
 
 

@@ -77,6 +77,12 @@ async def test_each_refusal_is_its_own_exception_with_all_that_the_server_said(
     )
 
 
+def test_a_violation_that_the_server_tells_in_its_message_is_not_told_twice() -> None:
+    violation = FieldViolation("start.dialect", "there is no dialect 'x'")
+    refusal = Refusal("start.dialect: there is no dialect 'x'", violations=(violation,))
+    assert str(InvalidRequest(refusal)) == "start.dialect: there is no dialect 'x'"
+
+
 async def test_the_violations_are_part_of_the_message(service: FakeService, client: Client) -> None:
     service.expect_refusal(REFUSALS[0])
     with pytest.raises(InvalidRequest) as told:

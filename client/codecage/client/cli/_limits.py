@@ -14,12 +14,15 @@ _BYTES = {
     "kb": 10**3,
     "mb": 10**6,
     "gb": 10**9,
+    "tb": 10**12,
     "k": 2**10,
     "m": 2**20,
     "g": 2**30,
+    "t": 2**40,
     "kib": 2**10,
     "mib": 2**20,
     "gib": 2**30,
+    "tib": 2**40,
 }
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
 _UNITS = re.compile(r"_(bytes|characters)$")

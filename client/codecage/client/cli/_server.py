@@ -76,4 +76,4 @@ def _told_violations(error: InvalidRequest) -> str:
     if not error.violations:
         return f"the request was refused: {error}"
     lines = (f"\n  {violation.field}: {violation.reason}" for violation in error.violations)
-    return f"the request was refused: {error.refusal.message}{''.join(lines)}"
+    return f"the request was refused:{''.join(lines)}"

@@ -35,6 +35,9 @@
       for (let i = 0; i < keys.length; i++) define(this, keys[i], fields[keys[i]], true);
     }
   }
+  // Or a script could put a constructor of its own behind it, and have it run, or throw, where answers are taken in.
+  I.freeze(ToolError);
+  I.freeze(ToolError.prototype);
 
   function toolError(message, tool, fields, record) {
     const error = new ToolError(message, tool, fields);
@@ -103,7 +106,7 @@
   }
 
   // The JSON text of the arguments; throws what the call is to be rejected with.
-  function encode(tool, args) {
+  function encode(tool, args, at) {
     if (args === undefined) return "{}";
     if (typeof args !== "object" || args === null || I.isArray(args)) {
       throw invalid(tool, `the arguments must be one object, like { name: value }, not ${kindOf(args)}`);
@@ -115,6 +118,7 @@
     } catch (error) {
       throw invalid(tool, cage.values.explain(args, error));
     }
+    cage.values.tellEmptied(`the argument object of ${tool}`, at);
     if (json === undefined || json[0] !== "{") throw invalid(tool, "the arguments must be one object");
     return wellFormedJson(json);
   }
@@ -132,9 +136,9 @@
   }
 
   function send(record) {
-    inFlight++;
     const at = record.at;
     cage.host(cage.TO_HOST.CALL, record.sequence, record.json, `${record.tool},${at.line},${at.column}`);
+    inFlight++;
     record.json = "";
   }
 
@@ -155,11 +159,11 @@
     const tool = cage.toolNames[index];
     const stack = I.stackOf(new I.Error());
     const at = cage.errors.place(stack);
-    const json = encode(tool, args);
+    const json = encode(tool, args, at);
     checkSize(tool, json, at);
     admit(tool, at);
     const record = {
-      __proto__: null, sequence: ++made, tool: index, json, at, observed: false, raced: false,
+      __proto__: null, sequence: made + 1, tool: index, json, at, observed: false, raced: false,
       frames: cage.errors.ownFrames(stack), resolve: undefined, reject: undefined,
     };
     const promise = new CallPromise((resolve, reject) => {
@@ -170,6 +174,8 @@
     I.mapSet(open, record.sequence, record);
     if (inFlight < cage.rules.callsInFlight) send(record);
     else waiting[waiting.length] = record;
+    // Last: anything above may throw near the end of the stack, and a call that was not sent must leave no gap.
+    made++;
     return promise;
   }
 
@@ -218,6 +224,7 @@
   }
 
   function failed(record, fields) {
+    I.setPrototypeOf(fields, null);
     const details = typeof fields.details === "string" ? I.jsonParse(fields.details) : undefined;
     return toolError(fields.message, cage.toolNames[record.tool], {
       __proto__: null, callId: fields.callId, code: fields.code, retryable: fields.retryable, details,
@@ -279,7 +286,9 @@
 
   // What becomes of the calls that are open now that the script has settled: `visit(record, isAbandoned)` each.
   function forEachOpen(visit) {
-    I.mapForEach(open, (record) => visit(record, record.raced || (record.observed && racedUnknown)));
+    I.mapForEach(open, (record) => {
+      if (record.sequence <= made) visit(record, record.raced || (record.observed && racedUnknown));
+    });
   }
 
   cage.calls = { __proto__: null, callTool, callByName, answer, forEachOpen };

@@ -7,10 +7,16 @@
   const timers = new I.Map();
   const counters = new I.Map();
   let indent = "";
+  let isFull = false;
 
   function print(level, text) {
     const left = cage.budgets.console;
-    if (left < 0) return;
+    if (left < 0) {
+      // One line more, and empty, so that the supervisor sees that something is missing.
+      if (!isFull) cage.host(cage.TO_HOST.OUTPUT, level, "", "");
+      isFull = true;
+      return;
+    }
     const line = indent === "" ? text : indent + text;
     cage.budgets.console -= line.length + 1;
     // One unit more than is left, so that the supervisor sees that something was cut.

@@ -7,6 +7,7 @@
   const AT_FILE = "@" + FILE + ":";
   const MAX_TEXT = 8000;
   const MAX_CAUSES = 5;
+  const MAX_LINE = 1e9;
 
   // A property of a value that may be a proxy, have getters or lie about its type.
   function read(value, key, type) {
@@ -107,8 +108,8 @@
     const code = isObject(error) ? outcomeOf(error) : "script_error";
     const stack = stackOf(error);
     const at = place(stack);
-    if (at.line === 0 && isObject(error) && read(error, "lineNumber", "number") !== undefined) {
-      at.line = cage.wrappedLine(read(error, "fileName", "string") ?? "", error.lineNumber);
+    if (at.line === 0 && isObject(error)) {
+      at.line = cage.wrappedLine(read(error, "fileName", "string") ?? "", read(error, "lineNumber", "number"));
     }
     const message = messageOf(error) + causes(error);
     const fields = {
@@ -124,10 +125,18 @@
   }
 
   // Positions in the text that the AsyncFunction constructor builds are two lines further down.
-  cage.wrappedLine = (file, line) => (I.indexOf(file, "AsyncFunction") >= 0 && line > 2 ? line - 2 : 0);
+  cage.wrappedLine = (file, line) => (I.indexOf(file, "AsyncFunction") >= 0 ? lineOf(line) : 0);
+
+  // The script may have written the property itself.
+  const lineOf = (line) => (I.isSafeInteger(line) && line > 2 && line < MAX_LINE ? line - 2 : 0);
+
+  const UNREADABLE = { __proto__: null, call: 0, code: "script_error", json: '{"name":"Error","message":"[unreadable]"}' };
 
   function fail(error) {
-    const told = report(error);
+    let told = UNREADABLE;
+    try {
+      told = report(error);
+    } catch { /* a proxy or a getter threw: that it failed is known all the same */ }
     cage.host(cage.TO_HOST.ERROR, told.call, told.code, told.json);
   }
 

@@ -36,10 +36,13 @@
   }
 
   class Writer {
+    // Fields are defined, not set: no setter of the script is reached.
+    text = "";
+    left = 0;
+    ancestors = cage.list();
+
     constructor(budget) {
-      this.text = "";
       this.left = budget;
-      this.ancestors = cage.list();
     }
 
     write(piece) {
@@ -132,6 +135,8 @@
       this.write("}");
     }
   }
+
+  I.setPrototypeOf(Writer.prototype, null);
 
   // The readable form of `value`, at most about `budget` characters. Getters, traps and toJSON of the script may run.
   function inspect(value, budget) {

@@ -28,6 +28,7 @@
     arrayFrom: bind.call(Array.from, Array),
     arrayJoin: uncurryThis(Array.prototype.join),
 
+    JSON,
     jsonParse: JSON.parse,
     jsonStringify: JSON.stringify,
 
@@ -56,6 +57,7 @@
     mapHas: uncurryThis(Map.prototype.has),
     mapSet: uncurryThis(Map.prototype.set),
     mapSize: getter(Map.prototype, "size"),
+    Set,
     setForEach: uncurryThis(Set.prototype.forEach),
     setSize: getter(Set.prototype, "size"),
     WeakMap,
@@ -70,6 +72,7 @@
     promiseAny: bind.call(Promise.any, Promise),
 
     Error,
+    RangeError,
     TypeError,
     stackOf: getter(Error.prototype, "stack"),
     objectToString: uncurryThis(Object.prototype.toString),

@@ -29,7 +29,9 @@
       if (typeof value === "function" || typeof value === "symbol") {
         throw new I.TypeError(`it is a ${typeof value}, which JSON cannot hold`);
       }
-      return wellFormedJson(cage.values.stringify(value) ?? "");
+      const json = wellFormedJson(cage.values.stringify(value) ?? "");
+      cage.values.tellEmptied("the value of the script");
+      return json;
     } catch (error) {
       const reason = cage.values.explain(value, error);
       failValue(I.toWellFormed(`the value of the script cannot be written as JSON: ${reason}`));

@@ -6,22 +6,65 @@
   const MAX_KEYS = 10000;
   const KINDS = { __proto__: null, function: "a function", symbol: "a symbol", bigint: "a BigInt" };
   let promiseSeen = false;
+  let emptied = ""; // what lost its content: Map or Set
 
-  // JSON.stringify, which writes a promise as {} without a word; here it is refused.
+  // Makes `prototype` call `tell` when one of its kind is written. False if the script froze it.
+  function watch(prototype, tell) {
+    try {
+      I.defineProperty(prototype, "toJSON", { __proto__: null, configurable: true, value: tell });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // The same for what JSON writes as {}, unless the script has said how it is to be written.
+  function watchEmptied(name, sizeOf) {
+    const { prototype } = I[name];
+    return I.getOwnPropertyDescriptor(prototype, "toJSON") === undefined && watch(prototype, function () {
+      try {
+        if (sizeOf(this) > 0) emptied = name;
+      } catch { /* it only inherits from one */ }
+      return this;
+    });
+  }
+
+  // JSON.stringify, which writes promises, maps and sets as {} without a word: the first are refused, the others noted.
   function stringify(value, indent) {
     promiseSeen = false;
-    try {
-      I.defineProperty(I.Promise.prototype, "toJSON", {
-        __proto__: null, configurable: true, value: () => { promiseSeen = true; },
-      });
-    } catch { /* the script froze the prototype: promises are written as {} */ }
+    emptied = "";
+    watch(I.Promise.prototype, () => { promiseSeen = true; });
+    const watchesMap = watchEmptied("Map", I.mapSize);
+    const watchesSet = watchEmptied("Set", I.setSize);
     try {
       const json = I.jsonStringify(value, undefined, indent);
       if (promiseSeen) throw new I.TypeError("it holds a promise");
       return json;
     } finally {
       delete I.Promise.prototype.toJSON;
+      if (watchesMap) delete I.Map.prototype.toJSON;
+      if (watchesSet) delete I.Set.prototype.toJSON;
     }
+  }
+
+  // Warns if what was written last lost something.
+  function tellEmptied(what, at) {
+    if (emptied === "") return;
+    const advice = emptied === "Map" ? "Object.fromEntries(map)" : "[...set]";
+    cage.notice("coerced", `${what} holds a ${emptied}, which JSON writes as {}: use ${advice} in its place`, at);
+  }
+
+  // JSON.rawJSON lets a script write any token: a number that no double holds, half a surrogate pair. The text must
+  // stay JSON that every reader takes.
+  const rawJson = I.JSON.rawJSON;
+  function rawJSON(text) {
+    const raw = rawJson(text);
+    const value = I.jsonParse(raw.rawJSON);
+    if (typeof value === "number" && value - value !== 0) throw new I.RangeError("JSON.rawJSON: the number is too large");
+    return typeof value === "string" ? rawJson(I.jsonStringify(I.toWellFormed(value))) : raw;
+  }
+  if (rawJson !== undefined) {
+    I.defineProperty(I.JSON, "rawJSON", { __proto__: null, value: rawJSON, writable: true, configurable: true });
   }
 
   const step = (path, key) => {
@@ -90,5 +133,5 @@
     return message === "too much recursion" ? "it is nested too deeply" : message;
   }
 
-  cage.values = { __proto__: null, stringify, explain, refuseLossy, walk };
+  cage.values = { __proto__: null, stringify, tellEmptied, explain, refuseLossy, walk };
 })
