@@ -20,7 +20,6 @@ _NOTICE_KINDS: Mapping[str, pb.WarningKind.ValueType] = {
     "missing_await": pb.WARNING_KIND_MISSING_AWAIT,
     "abandoned_call": pb.WARNING_KIND_ABANDONED_CALL,
     "unhandled_rejection": pb.WARNING_KIND_UNHANDLED_REJECTION,
-    "coerced": pb.WARNING_KIND_COERCED,
     "precision": pb.WARNING_KIND_PRECISION,
     "coerced": pb.WARNING_KIND_COERCED,
     "code_fence": pb.WARNING_KIND_CODE_FENCE,
