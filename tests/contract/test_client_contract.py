@@ -26,14 +26,14 @@ from codecage.client import (
     Run,
     RunFinished,
     RunResult,
+    ScriptFailure,
     Started,
     Tool,
     ToolCallsRequested,
     ToolError,
     ToolHints,
 )
-from codecage.client.testing import Ends, FakeRun, FakeService
-from codecage.client.testing._service import Script
+from codecage.client.testing import Ends, FakeRun, FakeService, Script
 
 OPEN_FOREVER = "await tools.wait()"
 
@@ -245,8 +245,6 @@ async def test_output_comes_in_order_as_it_happens(served: Served) -> None:
 
 async def test_a_script_that_throws_is_a_result_of_its_own_doing(served: Served) -> None:
     async def script(run: FakeRun) -> None:
-        from codecage.client import ScriptFailure
-
         failure = ScriptFailure(name="RangeError", message="too far")
         raise Ends(Outcome.SCRIPT_ERROR, ended_by=EndedBy.SCRIPT, error=failure)
 

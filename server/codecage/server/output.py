@@ -39,6 +39,8 @@ class OutputRecord:
         Raises OutputOverflow, and ValueError for a kind that does not exist.
         """
         self._pieces += 1
+        if self._pieces > _MAX_PIECES + self.limits.console_bytes + 1:
+            raise ValueError("more pieces of output than any script can write")
         if piece.kind == _TEXT:
             self._spend(len(piece.text.encode()))
             self.pieces.append((_TEXT, piece.text))

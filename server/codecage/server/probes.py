@@ -80,7 +80,7 @@ PROBES = (
     Probe("outlive the parent", "call('prctl', 1, 0, 0, 0, 0)"),
     Probe("load another filter", "call('prctl', 22, 2, None, 0, 0)"),
     Probe("set a timer", "signal.setitimer(signal.ITIMER_REAL, 1)"),
-    Probe("change the clock", "call('clock_settime', 0, None)"),
+    Probe("change the clock", "call('clock_settime', 0, ctypes.create_string_buffer(16))"),
     Probe("set the host name", "call('sethostname', b\"x\", 1)"),
     Probe("restart the machine", "call('reboot', 0)"),
 )

@@ -22,8 +22,9 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.engine import BINDING_VERSION, Engine, EngineError
 from codecage.worker.lockdown.capabilities import CHANGE_USER, empty_bounding_set, keep_only
 from codecage.worker.lockdown.layers import Layer, State
+from codecage.worker.lockdown.limits import Footprint
 from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces, enter_process_namespace
-from codecage.worker.lockdown.privileges import die_with_parent
+from codecage.worker.lockdown.privileges import die_with_parent, go_first
 from codecage.worker.loop import JobLoop
 from codecage.worker.realm import Realm
 from codecage.worker.rehearsal import rehearse
@@ -40,7 +41,6 @@ _SELF_CHECK_SECONDS = 10.0
 _IDLE_SECONDS = 0.05
 _REHEARSALS = 60
 """Runs of a sample script before the first fork: what they compile is inherited."""
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Template:
@@ -180,7 +180,7 @@ class Template:
                 stderr=stderr,
                 uid=request.uid,
                 parent=os.getpid(),
-                baseline_bytes=self._data_bytes(),
+                footprint=Footprint.parse(os.pread(self._statm, 256, 0)),
                 memory_ceiling=self._memory_ceiling,
                 cpu_ceiling=self._cpu_ceiling,
                 layers=tuple(self._layers),
@@ -197,9 +197,6 @@ class Template:
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
-
-    def _data_bytes(self) -> int:
-        return int(os.pread(self._statm, 256, 0).split()[5]) * _PAGE_BYTES
 
     def _tell_forked(self, worker_id: int, pid: int) -> None:
         event = wire.TemplateEvent(forked=wire.Forked(worker_id=worker_id, pid=pid))
@@ -285,6 +282,7 @@ def main() -> NoReturn:
     """Arguments: control descriptor, pid of the supervisor, memory ceiling, CPU ceiling, mode."""
     descriptor, parent, memory_ceiling, cpu_ceiling = (int(text) for text in sys.argv[-5:-1])
     die_with_parent(parent)
+    go_first()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling)
     try:

@@ -17,7 +17,7 @@ from codecage.worker.lockdown.descriptors import close_inherited
 from codecage.worker.lockdown.identity import change_user
 from codecage.worker.lockdown.landlock import restrict_files
 from codecage.worker.lockdown.layers import Layer, State
-from codecage.worker.lockdown.limits import apply_limits, lower_memory
+from codecage.worker.lockdown.limits import Footprint, apply_limits, lower_memory
 from codecage.worker.lockdown.privileges import drop_privileges
 from codecage.worker.lockdown.seccomp import install_filter
 from codecage.worker.loop import JobLoop
@@ -36,8 +36,8 @@ class Birth:
     stderr: int
     uid: int
     parent: int
-    baseline_bytes: int
-    """Data segment of the template at the fork: what the memory of a script is counted from."""
+    footprint: Footprint
+    """That of the template at the fork: what the memory of a script is counted from."""
     memory_ceiling: int
     cpu_ceiling: int
     layers: tuple[Layer, ...]
@@ -53,19 +53,19 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         layers = [close_inherited(birth.connection, birth.stderr)]
-        baseline = birth.baseline_bytes
+        footprint = birth.footprint
         if realm is None:
-            realm, baseline = prepare_realm(loop), _data_bytes()
+            realm, footprint = prepare_realm(loop), Footprint.parse(Path("/proc/self/statm").read_bytes())
         else:
             realm.engine.run_single_threaded()
-        layers += _lock(birth, baseline)
+        layers += _lock(birth, footprint)
         channel = Channel()
         # Touches every page that a script will touch, ahead of the lease.
         rehearse(realm, times=1)
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
         if birth.probe:
             run_probe(birth.probe, channel)
-        Job(realm, channel, lambda size: lower_memory(baseline + size)).run()
+        Job(realm, channel, lambda size: lower_memory(footprint.data + size)).run()
     except MemoryError:
         os._exit(OUT_OF_MEMORY_EXIT)
     except EngineError as error:
@@ -75,7 +75,7 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
     os._exit(BROKEN_BRIDGE_EXIT)
 
 
-def _lock(birth: Birth, baseline: int) -> list[Layer]:
+def _lock(birth: Birth, footprint: Footprint) -> list[Layer]:
     return [
         Layer("environment", State.ACTIVE, "empty but for TZ"),
         Layer("realm", State.ACTIVE, "no host object, debugger, WebAssembly or shared memory"),
@@ -84,7 +84,7 @@ def _lock(birth: Birth, baseline: int) -> list[Layer]:
         drop_all(),
         *drop_privileges(birth.parent),
         restrict_files(),
-        apply_limits(baseline + birth.memory_ceiling, birth.cpu_ceiling),
+        apply_limits(footprint, birth.memory_ceiling, birth.cpu_ceiling),
         install_filter(),
     ]
 
@@ -97,10 +97,6 @@ def prepare_realm(loop: JobLoop) -> Realm:
     engine.exit_when_out_of_memory()
     loop.install()
     return Realm(engine, loop)
-
-
-def _data_bytes() -> int:
-    return int(Path("/proc/self/statm").read_bytes().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _ready(layers: list[Layer]) -> wire.Ready:

@@ -2,7 +2,7 @@
 (function (norm) {
   "use strict";
   const { skipTrivia, skipPast, endOfName } = norm.text;
-  const { visitors, visit, visitChildren, visitAll } = norm.walk;
+  const { visitors, visit, visitAll } = norm.walk;
   const { erase, eraseWhole } = norm;
   const MODIFIERS = new Set(["public", "private", "protected", "readonly", "override", "declare", "abstract"]);
   const OTHERS = new Set(["static", "async", "get", "set"]);
@@ -16,18 +16,11 @@
     if (node.decorators?.length) norm.refuseDecorator(node.decorators[0]);
   }
 
-  // Where the key begins, its `[` included.
-  function startOfKey(node, source) {
-    if (!node.computed) return node.key.start;
-    return source.lastIndexOf("[", node.key.start - 1);
-  }
-
   // Blanks the modifiers of a member. One that comes first leaves a `;`: the member above may lack its own.
   function eraseModifiers(node, context) {
     const { source } = context;
-    const end = node.computed ? node.key.start : node.key.start;
     let at = node.start;
-    while (at < end) {
+    while (at < node.key.start) {
       const behind = endOfName(source, at);
       const word = source.slice(at, behind);
       if (MODIFIERS.has(word)) erase(context, node, at, behind, at === node.start ? ";" : "");
@@ -151,11 +144,4 @@
     context.facts.depth--;
   };
   visitors.Decorator = norm.refuseDecorator;
-  visitors.VariableDeclaration = (node, context) => {
-    if (node.kind === "using" || node.kind === "await using") {
-      norm.refuse(node, `${node.kind} declarations are not supported`, "Use try { ... } finally { ... }.");
-    }
-    if (node.declare) eraseWhole(node, context);
-    else visitChildren(node, context);
-  };
 })

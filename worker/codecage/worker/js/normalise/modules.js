@@ -2,7 +2,7 @@
 (function (norm) {
   "use strict";
   const { skipTrivia, endOfName } = norm.text;
-  const { visitors, visit } = norm.walk;
+  const { visitors, visit, visitChildren } = norm.walk;
   const { eraseWhole } = norm;
   const NO_CODE = new Set([
     "TSInterfaceDeclaration", "TSTypeAliasDeclaration", "TSDeclareFunction", "TSNamespaceExportDeclaration",
@@ -91,6 +91,15 @@
     visit(declaration, context);
   }
 
+  function visitVariables(node, context) {
+    if (node.kind === "using" || node.kind === "await using") {
+      norm.refuse(node, `${node.kind} declarations are not supported`, "Use try { ... } finally { ... }.");
+    }
+    if (node.declare) eraseWhole(node, context);
+    else visitChildren(node, context);
+  }
+
+  visitors.VariableDeclaration = visitVariables;
   visitors.ImportDeclaration = visitImport;
   visitors.TSImportEqualsDeclaration = visitImport;
   visitors.TSModuleDeclaration = visitNamespace;
