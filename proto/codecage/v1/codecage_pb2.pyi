@@ -10,8 +10,9 @@ TRANSPORT. gRPC over HTTP/2, on a Unix socket or TCP. Raise the message size lim
 TWO KINDS OF FAILURE, NEVER MIXED.
   1. A gRPC status that carries a google.rpc.ErrorInfo with domain "codecage.v1" means: the script was NOT run. It
      is safe to send the request again, once what the status names is mended.
-  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream, which
-     comes with status OK. It keeps all output, every tool call and the usage up to the end.
+  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream. The
+     status is OK, unless the caller broke the protocol or left the messages unread. Finished keeps all output, every
+     tool call and the usage up to the end.
   A status WITHOUT that ErrorInfo (CANCELLED, DEADLINE_EXCEEDED, INTERNAL, a broken connection) means: the fate of
   the script is unknown. Its tool calls may have had effects. Do not send it again blindly.
 
@@ -163,7 +164,7 @@ class _CancelReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CancelRe
     CANCEL_REASON_TIMEOUT: _CancelReason.ValueType  # 2
     """The call took longer than its own timeout."""
     CANCEL_REASON_ABANDONED: _CancelReason.ValueType  # 3
-    """The script completed and only a settled race awaited the call."""
+    """The script completed without waiting for the call."""
 
 class CancelReason(_CancelReason, metaclass=_CancelReasonEnumTypeWrapper):
     """Why nobody waits for a call any more."""
@@ -175,7 +176,7 @@ CANCEL_REASON_RUN_ENDED: CancelReason.ValueType  # 1
 CANCEL_REASON_TIMEOUT: CancelReason.ValueType  # 2
 """The call took longer than its own timeout."""
 CANCEL_REASON_ABANDONED: CancelReason.ValueType  # 3
-"""The script completed and only a settled race awaited the call."""
+"""The script completed without waiting for the call."""
 Global___CancelReason: _TypeAlias = CancelReason  # noqa: Y015
 
 class _ConsoleLevel:
@@ -367,7 +368,7 @@ class _CallStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CallStatus
     CALL_STATUS_CANCELLED: _CallStatus.ValueType  # 4
     """The service cancelled it."""
     CALL_STATUS_UNANSWERED: _CallStatus.ValueType  # 5
-    """The run ended before the host answered."""
+    """The caller closed its side of the stream, so that no answer could come."""
 
 class CallStatus(_CallStatus, metaclass=_CallStatusEnumTypeWrapper):
     """How a tool call ended."""
@@ -383,7 +384,7 @@ CALL_STATUS_DENIED: CallStatus.ValueType  # 3
 CALL_STATUS_CANCELLED: CallStatus.ValueType  # 4
 """The service cancelled it."""
 CALL_STATUS_UNANSWERED: CallStatus.ValueType  # 5
-"""The run ended before the host answered."""
+"""The caller closed its side of the stream, so that no answer could come."""
 Global___CallStatus: _TypeAlias = CallStatus  # noqa: Y015
 
 class _WarningKind:
@@ -1001,7 +1002,7 @@ class Start(_message.Message):
     DRY_RUN_FIELD_NUMBER: _builtins.int
     REQUIRED_FEATURES_FIELD_NUMBER: _builtins.int
     source: _builtins.str
-    """The script as the model wrote it, 1 byte to Limits.source_bytes. The server never parses it outside the worker.
+    """The script as the model wrote it, at most Limits.source_bytes. The server never parses it outside the worker.
     An empty source is a script that returns undefined.
     """
     language: Global___Language.ValueType
@@ -1333,7 +1334,7 @@ class ToolPending(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     RESOLVED_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """What they wait for, for logs. At most 1 KiB."""
+    """What they wait for, for logs. At most 1 KiB of it are kept."""
     resolved: _builtins.bool
     """The person has decided and the tool is running now: the clocks go on."""
     @_builtins.property
@@ -1373,7 +1374,7 @@ class AdjustBudget(_message.Message):
 
     @_builtins.property
     def pause(self) -> Global___PauseClock:
-        """Stop the clock until it is resumed. Script time and CPU time cannot be paused."""
+        """Stop the clock until it is resumed. Only wall time can be paused."""
 
     @_builtins.property
     def resume(self) -> Global___ResumeClock:
@@ -1492,7 +1493,7 @@ class Started(_message.Message):
     """The dialect in force."""
     @_builtins.property
     def limits(self) -> Global___Limits:
-        """The limits in force, every field set."""
+        """The limits in force, every field set but a tool timeout that there is not."""
 
     @_builtins.property
     def policy(self) -> Global___Policy:
@@ -1804,7 +1805,7 @@ class Finished(_message.Message):
     outcome: Global___Outcome.ValueType
     """How it ended."""
     code: _builtins.str
-    """The outcome as one stable word ("completed", "script_time", ...), the same in logs and metrics."""
+    """The outcome as one stable word ("completed", "script_time", ...), the same in logs."""
     ended_by: Global___EndedBy.ValueType
     """Who ended it."""
     value_json: _builtins.str
@@ -1977,7 +1978,7 @@ class Usage(_message.Message):
 
     @_builtins.property
     def approval_time(self) -> _duration_pb2.Duration:
-        """The part of the waiting that was for a person."""
+        """The time in which at least one call waited for a person."""
 
     @_builtins.property
     def cpu_time(self) -> _duration_pb2.Duration:
@@ -2148,7 +2149,9 @@ class Limits(_message.Message):
     argument_bytes: _builtins.int
     """Size of the arguments of one call. Over it: OUTCOME_ARGUMENT_SIZE. Default 1 MiB."""
     answer_bytes: _builtins.int
-    """Size of the answer of one call. Over it the call fails with code "answer_too_large". Default 8 MiB."""
+    """Size of the answer of one call, as encoded in ToolSuccess or ToolFailure. Over it the call fails with code
+    "answer_too_large". Default 8 MiB.
+    """
     json_depth: _builtins.int
     """Nesting of a JSON value. Over it: see json_items. Default 128."""
     json_items: _builtins.int

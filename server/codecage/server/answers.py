@@ -83,7 +83,7 @@ _Form = tuple[wire.AnswerKind.ValueType, str, str]
 
 def _value_or_text(success: pb.ToolSuccess) -> _Form:
     if success.HasField("structured_json"):
-        return wire.ANSWER_KIND_JSON, success.structured_json, ""
+        return wire.ANSWER_KIND_JSON, success.structured_json, _left_out(success.parts)
     return wire.ANSWER_KIND_TEXT, _texts(success.parts), _left_out(success.parts)
 
 

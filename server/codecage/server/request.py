@@ -133,7 +133,7 @@ def _annotation_problems(start: pb.Start) -> list[FieldViolation]:
     data = start.annotations_json.encode()
     if len(data) > _MAX_ANNOTATION_BYTES:
         return [FieldViolation("start.annotations_json", f"must not be longer than {_MAX_ANNOTATION_BYTES} bytes")]
-    problem = problem_with(data, _ANNOTATION_SHAPE) if data else ""
+    problem = problem_with(data, _ANNOTATION_SHAPE) if start.HasField("annotations_json") else ""
     return [FieldViolation("start.annotations_json", problem)] if problem else []
 
 

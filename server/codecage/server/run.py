@@ -19,24 +19,33 @@ from codecage.server.jsontext import JsonShape, problem_with
 from codecage.server.limits import Limits
 from codecage.server.outbox import Outbox
 from codecage.server.outcome import SCRIPT_CODES, WORKER_LIMIT_CODES, Ending
-from codecage.server.output import OutputOverflow, OutputRecord
+from codecage.server.output import OutputOverflow, OutputRecord, utf8_head
 from codecage.server.report import Warnings, finished_message, script_error, set_duration
 from codecage.server.request import RunRequest
 from codecage.server.rules import script_frame
 from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["Run", "WorkerPort"]
+__all__ = ["Run", "WorkerPort", "largest_frame"]
 
 _log = structlog.get_logger(__name__)
 _MAX_STATE_TEXT = 8 << 20
 """Escaping makes the stored texts longer, at most six times."""
-_MAX_SHOWN = 8
-"""How much longer the shown form of a value may be than its JSON."""
+_MAX_REASON_BYTES = 1024
+_MAX_SHOWN = 4
+"""How much longer the shown form of a value may be than its limit; a longer one is not sent."""
+_FRAME_SLACK_BYTES = 1 << 20
 _MEMORY_SLACK_BYTES = 64 << 20
 """What resident memory may be above the limit before the supervisor kills; the kernel's own limit comes first."""
 
 _DEADLOCK = "the script waits for a promise that can never settle: no tool call is open and nothing is left to run"
+
+
+def largest_frame(limits: Limits) -> int:
+    """The size of the largest frame that an honest worker sends."""
+    finished = (1 + _MAX_SHOWN) * limits.value_bytes + _MAX_STATE_TEXT
+    # A line of the console is cut by characters, of up to three bytes, before it is sent.
+    return max(limits.argument_bytes, finished, limits.output_bytes, 3 * limits.console_bytes) + _FRAME_SLACK_BYTES
 
 
 class WorkerPort(Protocol):
@@ -81,6 +90,11 @@ class Run:
 
     def start(self) -> None:
         """Gives the worker its script."""
+        for tool in self.request.tools.tools:
+            if tool.hints is not None and (tool.hints.max_concurrency or tool.hints.HasField("serial_key")):
+                message = f"the hints max_concurrency and serial_key are not served; those of {tool.name} are ignored"
+                self._warnings.add(pb.WARNING_KIND_NOT_SERVED, message)
+                break
         self._worker.send(script_frame(self.request))
 
     @property
@@ -219,7 +233,8 @@ class Run:
         elif kind == "adjust_budget":
             self._on_budget(message.adjust_budget, now)
         elif kind == "cancel":
-            self._end_for_caller(message.cancel.reason[:1024] or "the caller cancelled the run", now)
+            reason = utf8_head(message.cancel.reason.encode(), _MAX_REASON_BYTES).decode()
+            self._end_for_caller(reason or "the caller cancelled the run", now)
         elif kind == "suspend":
             self._warnings.add(pb.WARNING_KIND_NOT_SERVED, "this server cannot suspend a run; it goes on")
         elif kind == "start":

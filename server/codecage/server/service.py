@@ -82,7 +82,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         engine = pool.engine
         return pb.GetServerInfoResponse(
             protocol_version="v1",
-            server_version=metadata.version("codecage"),
+            server_version=_version(),
             engine=pb.EngineInfo(
                 name=engine.engine,
                 binding_version=engine.binding_version,
@@ -126,3 +126,10 @@ def _caller(context: Stream) -> str:
         if key == CALLER_METADATA:
             return str(value)[:200]
     return str(context.peer())
+
+
+def _version() -> str:
+    try:
+        return metadata.version("codecage")
+    except metadata.PackageNotFoundError:
+        return "unknown"

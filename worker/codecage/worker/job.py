@@ -162,8 +162,6 @@ class Job:
         return 1
 
     def _end(self, _number: int, _first: bytes, _second: bytes) -> NoReturn:
-        if self._calls:
-            self._send_turn(waiting=False)
         self._send_finished()
 
 

@@ -1,7 +1,8 @@
 """The template: the process that prepares the engine once, forks a worker for each script, and reaps them.
 
-It never runs a caller's script, holds no secret and is replaced after a number of forks. It has one thread and one
-connection, the control socket to the supervisor. When it dies its workers die with it.
+It never runs a caller's script, holds no secret and is replaced after a number of forks. It runs in one thread, beside
+idle ones of the engine, and has one connection, the control socket to the supervisor. When it dies its workers die
+with it.
 """
 
 from __future__ import annotations

@@ -736,7 +736,6 @@ class Finished(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     NOTICES_FIELD_NUMBER: _builtins.int
     STATE_JSON_FIELD_NUMBER: _builtins.int
-    ABANDONED_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """The code of the outcome, from a closed list."""
     value_json: _builtins.str
@@ -753,10 +752,6 @@ class Finished(_message.Message):
     def notices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Notice]:
         """Warnings of the runtime."""
 
-    @_builtins.property
-    def abandoned(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Calls that are still open and that nobody awaits."""
-
     def __init__(
         self,
         *,
@@ -766,11 +761,10 @@ class Finished(_message.Message):
         error: Global___Error | None = ...,
         notices: _abc.Iterable[Global___Notice] | None = ...,
         state_json: _builtins.str | None = ...,
-        abandoned: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "error", b"error", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "abandoned", b"abandoned", "code", b"code", "error", b"error", "notices", b"notices", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "code", b"code", "error", b"error", "notices", b"notices", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__shown: _TypeAlias = _typing.Literal["shown"]  # noqa: Y015
     _WhichOneofArgType__shown: _TypeAlias = _typing.Literal["_shown", b"_shown"]  # noqa: Y015

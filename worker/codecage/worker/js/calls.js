@@ -280,7 +280,10 @@
       settle(record, cage.text.parse(text, (path, source) => noticeRounded(record, path, source)));
     } catch {
       if (kind === cage.ANSWER.TEXT_OR_JSON) return record.resolve(cage.text.copy(text));
-      record.reject(failed(record, { __proto__: null, message: "the tool's answer is not valid JSON", code: "malformed_answer", retryable: false }));
+      record.reject(failed(record, {
+        __proto__: null, callId: `call-${record.sequence}`, message: "the tool's answer is not valid JSON",
+        code: "malformed_answer", retryable: false,
+      }));
     }
   }
 

@@ -155,5 +155,15 @@
     cage.host(cage.TO_HOST.ERROR, 0, "syntax_error", I.jsonStringify(fields));
   }
 
+  // What a script reads as `stack` holds its own frames alone.
+  const native = I.getOwnPropertyDescriptor(I.Error.prototype, "stack");
+  I.defineProperty(I.Error.prototype, "stack", {
+    __proto__: null, configurable: true, set: native.set,
+    get() {
+      const stack = I.apply(native.get, this, []);
+      return typeof stack === "string" ? ownFrames(stack) : stack;
+    },
+  });
+
   cage.errors = { __proto__: null, stackOf, headline, messageOf, ownFrames, place, withStack, fail, failSyntax };
 })

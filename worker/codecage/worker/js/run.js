@@ -50,7 +50,8 @@
   // The value as the model reads it, where that is not its JSON.
   function shownForm(value) {
     if (cage.rules.valueForm !== "text" || typeof value !== "object" || value === null) return "";
-    return wellFormedJson(cage.values.stringify(value, 2) ?? "");
+    const shown = wellFormedJson(cage.values.stringify(value, 2) ?? "");
+    return exceedsBytes(shown, 4 * cage.rules.valueBytes) ? "" : shown;
   }
 
   // Sends the value and what is left of the run.
@@ -69,7 +70,11 @@
     cage.host(cage.TO_HOST.RESULT, json === "" ? 0 : 1, json, shownForm(value));
   }
 
+  // Calls that are open now are not waited for, whatever the policy; those of this turn are not even made.
   cage.endWith = (value) => {
+    cage.calls.forEachOpen((record) => {
+      cage.notice("missing_await", `the call of ${cage.toolNames[record.tool]} was open at exit(); it is cancelled`, record.at);
+    });
     finish(value);
     cage.host(cage.TO_HOST.END, 0, "", "");
   };

@@ -27,7 +27,7 @@ CEILINGS = (
 )
 
 _SLACK_BYTES = 256 << 20
-"""Address space beyond the limit on data. What is mapped only for reading is no data, but its page tables are memory."""
+"""Address space beyond the limit on data: what is mapped for reading is no data, but its page tables are memory."""
 
 
 @dataclass(frozen=True, slots=True)
