@@ -25,10 +25,11 @@ class JsonShape:
         """Which limit a well-formed `text` breaks, in words; "" for none."""
         if self._is_surely_within(text):
             return ""
-        bare = _STRINGS.sub(b"", text)
+        bare = _STRINGS.sub(b"0", text).translate(None, b" \t\r\n")
         if self._is_deeper(bare.translate(None, _KEEP_BRACKETS)):
             return f"it is nested deeper than {self.depth} levels"
-        items = 1 + sum(bare.count(mark) for mark in (b"[", b"{", b",", b":"))
+        marks = sum(bare.count(mark) for mark in (b"[", b"{", b",", b":"))
+        items = 1 + marks - bare.count(b"[]") - bare.count(b"{}")
         return f"it holds more than {self.items} items" if items > self.items else ""
 
     def broken_by_friend(self, text: bytes) -> str:

@@ -52,6 +52,8 @@ _EMPTY_DEBUGGER = """(() => {
   for (const name of Object.getOwnPropertyNames(debuggerGlobal)) {
     try { delete debuggerGlobal[name]; } catch {}
   }
+  // Its prototype leads to another realm's Object, and that to its Function.
+  Object.setPrototypeOf(debuggerGlobal, null);
   return Object.getOwnPropertyNames(debuggerGlobal).filter((name) => typeof debuggerGlobal[name] === "function").join();
 })()"""
 

@@ -4,6 +4,7 @@
   const { arrayJoin, charCodeAt, exec, indexOf, jsonParse, slice, isSafeInteger, String } = cage.intrinsics;
   const NOT_ASCII = /[^\x00-\x7f]/;
   const LONG_NUMBER = /[0-9]{16}/;
+  const MAX_READ = 1 << 23;
 
   // Bytes of `text` in UTF-8, once it is well-formed.
   function utf8Length(text) {
@@ -27,6 +28,8 @@
   // The longest beginning of `text` that fits into `limit` UTF-16 units and splits no character.
   function head(text, limit) {
     if (text.length <= limit) return text;
+    // A rope of a gigabyte costs nothing until somebody reads it; then it takes all of its memory.
+    if (text.length > MAX_READ) return slice(`[string of ${text.length} characters]`, 0, limit);
     const unit = limit > 0 ? charCodeAt(text, limit - 1) : 0;
     return slice(text, 0, unit >= 0xd800 && unit <= 0xdbff ? limit - 1 : limit);
   }
@@ -68,7 +71,7 @@
     return arrayJoin(parts, "");
   }
 
-  // Which of the two limits a valid JSON text breaks: "depth", "items", or "" for none.
+  // Which of the two limits a valid JSON text without white space breaks: "depth", "items", or "" for none.
   function brokenShape(json, maxDepth, maxItems) {
     const length = json.length;
     if (length <= maxDepth && length <= maxItems) return "";
@@ -79,7 +82,7 @@
       if (char === '"') i = endOfString(json, i);
       else if (char === "[" || char === "{") {
         if (++depth > maxDepth) return "depth";
-        items++;
+        if (json[i + 1] !== "]" && json[i + 1] !== "}") items++;
       } else if (char === "]" || char === "}") depth--;
       else if (char === "," || char === ":") items++;
       if (items > maxItems) return "items";

@@ -1,11 +1,10 @@
 // How a script is to be run: as the body it is, by the value of its last expression, or through a function of its own.
 (function (norm) {
   "use strict";
-  const { Refusal, skipTrivia, endOfName } = norm.text;
-  const { uncast, isFunction, isTypeOnly } = norm;
+  const { uncast, isFunction } = norm;
   const NAMES = [
     "main", "run", "handler", "execute", "start", "entry", "entrypoint", "script", "program", "task", "job", "solution",
-    "solve", "handle", "invoke", "perform", "process", "default",
+    "solve", "handle", "invoke", "perform", "process",
   ];
   const INPUT = new Set(["input", "inputs", "args", "params", "parameters", "data", "payload", "props", "event", "options"]);
   const GLOBALS = ["tools", "input", "text", "image", "console", "exit", "store", "load", "ALL_TOOLS"];
@@ -61,22 +60,27 @@
     return isOnly ? free[0] : undefined;
   }
 
-  const call = (name, node) => `return ${name}(${argumentsFor(node)});`;
+  const isCallable = (node) => node !== undefined && (isFunction(node) || node.type === "FunctionDeclaration");
 
   const plain = { header: "", epilogue: "", entry: "body" };
 
-  const calling = (name, node) => ({ header: "", epilogue: call(name, node), entry: `function:${name}` });
+  // The value, or what it gives when it is a function of the script.
+  const valueOf = (name, node) => (isCallable(node) ? `return ${name}(${argumentsFor(node)});` : `return ${name};`);
+
+  const calling = (name, node) => ({ header: "", epilogue: valueOf(name, node), entry: `function:${name}` });
+
+  const exporting = (name, node) => ({ header: "", epilogue: valueOf(name, node), entry: "default_export" });
 
   // Turns the statement into the value, without moving it: `return (` goes behind the statement in front of it.
-  function returnStatement(statement, behind, isCalled, node, context) {
+  function returnStatement(program, statement, target, context) {
     const { editor, source } = context;
     const end = source[statement.end - 1] === ";" ? statement.end - 1 : statement.end;
-    editor.insert(end, isCalled ? `)(${argumentsFor(node)})` : ")", 1);
-    const opening = isCalled ? "return ((" : "return (";
-    if (isCalled) editor.insert(end, ")", 2);
-    if (behind === undefined) return { ...plain, header: opening, entry: "last_expression" };
+    const [opening, closing] = isCallable(target) ? ["return ((", `)(${argumentsFor(target)}))`] : ["return (", ")"];
+    editor.insert(end, closing, 1);
+    const behind = endBefore(program, statement);
+    if (behind === undefined) return { header: opening, epilogue: "", entry: "last_expression" };
     editor.insert(behind, `;${opening}`, -1);
-    return { ...plain, entry: "last_expression" };
+    return { header: "", epilogue: "", entry: "last_expression" };
   }
 
   // The end of what stands in front of `statement` at the top level.
@@ -87,89 +91,58 @@
   }
 
   function returnExpression(program, statement, functions, context) {
-    let value = uncast(statement.expression);
+    const value = uncast(statement.expression);
     // `void main()` would leave the call to itself.
     if (value.type === "UnaryExpression" && value.operator === "void" && value.argument.type === "CallExpression") {
       context.editor.blank(value.start, value.start + 4);
     }
     const target = value.type === "Identifier" ? functions.get(value.name) : value;
-    const isCalled = target !== undefined && isFunction(target) || target?.type === "FunctionDeclaration";
-    return returnStatement(statement, endBefore(program, statement), isCalled, target, context);
+    return returnStatement(program, statement, target, context);
   }
 
-  // The result of `export default` and of `module.exports =`.
-  function returnDefault({ node, equals }, value, functions, context) {
-    const { editor, source } = context;
-    const name = twoCharacters(source);
-    editor.edits = editor.edits.filter((edit) => edit.start !== node.start || edit.end === edit.start);
-    editor.blank(node.start, endOfName(source, node.start), `var ${name}`);
-    if (equals !== undefined) {
-      editor.edits = editor.edits.filter((edit) => edit.start !== equals || edit.end === edit.start);
-      editor.blank(equals, equals + 7, "=");
+  // `module.exports = value` becomes a variable of as many characters.
+  function commonExport(item, functions, context) {
+    const { left, right } = item.expression;
+    const name = norm.shortName(context.source);
+    context.editor.blank(item.start, left.end, `var ${name}`);
+    const value = uncast(right);
+    return exporting(name, value.type === "Identifier" ? functions.get(value.name) : value);
+  }
+
+  function isCommonExport({ start, expression }) {
+    if (expression?.type !== "AssignmentExpression" || expression.operator !== "=") return false;
+    const { left } = expression;
+    return left.type === "MemberExpression" && !left.computed && left.object.name === "module"
+      && left.property.name === "exports" && start === left.object.start;
+  }
+
+  // `export { main as default }`
+  function namedDefault(statements, functions) {
+    for (const item of statements) {
+      const named = item.specifiers?.find((part) => (part.exported?.name ?? part.exported?.value) === "default");
+      if (named !== undefined) return exporting(named.local.name, functions.get(named.local.name));
     }
-    if (/Declaration$/.test(value.type)) editor.insert(node.end, ";");
-    const target = value.type === "Identifier" ? functions.get(value.name) : value;
-    const isCalled = target !== undefined && (isFunction(target) || target.type === "FunctionDeclaration");
-    return { ...plain, epilogue: isCalled ? call(name, target) : `return ${name};`, entry: "default_export" };
-  }
-
-  function twoCharacters(source) {
-    for (const sign of "defghijklmnopqrstuvwxyzabcDEFGHIJKLMNOPQRSTUVWXYZABC0123456789_$") {
-      if (!source.includes(`$${sign}`)) return `$${sign}`;
-    }
-    return "_$";
-  }
-
-  // `module.exports = value` as { node, value }, or undefined.
-  function commonExport(item) {
-    const { expression } = item;
-    if (expression?.type !== "AssignmentExpression" || expression.operator !== "=") return undefined;
-    const { left, right } = expression;
-    const isExports = left.type === "MemberExpression" && !left.computed && left.object.name === "module"
-      && left.property.name === "exports" && item.start === left.object.start;
-    return isExports ? { node: item, left, value: uncast(right) } : undefined;
+    return undefined;
   }
 
   function defaultExport(statements, functions, context) {
     const node = statements.findLast((item) => item.type === "ExportDefaultDeclaration");
     if (node !== undefined) {
-      const { declaration } = node;
-      const name = declaration.id?.name;
-      if (context.defaultAt !== undefined) return returnDefault(context.defaultAt, uncast(declaration), functions, context);
-      const epilogue = declaration.type === "FunctionDeclaration" ? call(name, declaration) : `return ${name};`;
-      return { ...plain, epilogue, entry: "default_export" };
+      const value = uncast(node.declaration);
+      const name = context.defaultName ?? value.id.name;
+      return exporting(name, value.type === "Identifier" ? functions.get(value.name) : value);
     }
-    const common = statements.map(commonExport).findLast((item) => item !== undefined);
-    if (common === undefined || context.facts.names.has("require")) return undefined;
-    context.editor.blank(common.left.object.end, common.left.end);
-    return returnDefault({ node: common.node }, common.value, functions, context);
-  }
-
-  // `export { main as default }`
-  function namedDefault(program, functions) {
-    for (const item of program.body) {
-      if (item.type !== "ExportNamedDeclaration" || item.source || item.exportKind === "type") continue;
-      const found = item.specifiers.find((part) => (part.exported.name ?? part.exported.value) === "default");
-      if (found === undefined) continue;
-      const target = functions.get(found.local.name);
-      const epilogue = target === undefined ? `return ${found.local.name};` : call(found.local.name, target);
-      return { ...plain, epilogue, entry: "default_export" };
-    }
-    return undefined;
+    const common = statements.findLast(isCommonExport);
+    return common === undefined ? namedDefault(statements, functions) : commonExport(common, functions, context);
   }
 
   // A text alone is a directive to the parser.
   function returnDirective(program, context) {
     const last = program.directives.at(-1);
     if (last === undefined || last.value.value === "use strict") return undefined;
-    return returnStatement(last, program.directives.at(-2)?.end, false, last, context);
+    return returnStatement(program, last, undefined, context);
   }
 
-  const isObjectLike = (item) => item.type === "BlockStatement" && item.body.length === 1 && item.directives.length === 0
-    && item.body[0].type === "LabeledStatement" && item.body[0].body.type === "ExpressionStatement";
-
-  norm.entry = {
-    plain, calling, call, topFunctions, uncalledFunction, returnExpression, returnStatement, returnDirective, defaultExport,
-    namedDefault, endBefore, isObjectLike, declared, Refusal, skipTrivia, isTypeOnly,
-  };
+  norm.entry = { plain, calling, topFunctions, uncalledFunction, returnExpression, returnStatement, returnDirective,
+    defaultExport, declared };
 })

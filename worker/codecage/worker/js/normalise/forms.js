@@ -3,12 +3,18 @@
   "use strict";
   const { Refusal } = norm.text;
   const { isTypeOnly } = norm;
-  const {
-    plain, calling, topFunctions, uncalledFunction, returnExpression, returnStatement, returnDirective, defaultExport,
-    namedDefault, endBefore, isObjectLike, declared,
-  } = norm.entry;
+  const { plain, calling, topFunctions, uncalledFunction, declared } = norm.entry;
+  const { returnExpression, returnStatement, returnDirective, defaultExport } = norm.entry;
   const HAS_OUTPUT = ["text", "image", "exit", "console"];
 
+  // `{ ok: true }` at the end: to the parser a block with a label, to whoever wrote it an object.
+  function isObjectLike(item, source) {
+    if (item.type !== "BlockStatement" || item.body.length !== 1) return false;
+    const only = item.body[0];
+    return only.type === "LabeledStatement" && only.body.type === "ExpressionStatement" && source[only.end - 1] !== ";";
+  }
+
+  // Empty, or left without code: `export { a }` and what is for types only.
   const isNothing = (item) => isTypeOnly(item) || item.type === "EmptyStatement";
 
   function noValue(program, context) {
@@ -33,13 +39,13 @@
     const { facts } = context;
     const statements = program.body.filter((item) => !isNothing(item));
     const functions = topFunctions(statements);
-    const exported = defaultExport(statements, functions, context) ?? namedDefault(program, functions);
+    const exported = defaultExport(program.body, functions, context);
     if (exported !== undefined) return exported;
     if (facts.hasReturn) return plain;
     const last = statements.at(-1);
     if (last === undefined) return returnDirective(program, context) ?? plain;
     if (last.type === "ExpressionStatement") return returnExpression(program, last, functions, context);
-    if (isObjectLike(last)) return returnStatement(last, endBefore(program, last), false, last, context);
+    if (isObjectLike(last, context.source)) return returnStatement(program, last, undefined, context);
     const name = uncalledFunction(statements, functions, facts);
     if (name !== undefined) return calling(name, functions.get(name));
     const above = expressionAboveFunctions(statements);
@@ -70,7 +76,9 @@
     const uses = (facts.references.get("run") ?? 0) - (assigned === undefined ? 0 : 1);
     const last = statements.at(-1);
     if (uses > 0 && facts.hasReturn) return plain;
-    if (uses > 0 && last.type === "ExpressionStatement" && last !== assigned) return returnExpression(program, last, functions, context);
+    const callsItself = last.type === "ExpressionStatement" && last !== assigned
+      && /\brun\b/.test(context.source.slice(last.start, last.end));
+    if (uses > 0 && callsItself) return returnExpression(program, last, functions, context);
     return calling("run", run);
   }
 

@@ -76,6 +76,14 @@
     visit(node.declaration, context);
   }
 
+  // Two characters that the script does not use as a name.
+  norm.shortName = (source) => {
+    for (const sign of "defghijklmnopqrstuvwxyzabcABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") {
+      if (!source.includes(`$${sign}`)) return `$${sign}`;
+    }
+    return "_$";
+  };
+
   // `export default` becomes a variable of as many characters, unless it stands in front of a declaration with a name.
   function visitDefaultExport(node, context) {
     const { source, editor } = context;
@@ -85,9 +93,16 @@
       norm.refuse(node, "export default is not supported here", "The script is the body of an async function: use return.");
     }
     const word = skipTrivia(source, endOfName(source, node.start));
-    eraseExport(node, context);
-    editor.blank(word, word + 7);
-    if (!declaration.id || !declaration.type.endsWith("Declaration")) context.defaultAt = { node, equals: word };
+    const isDeclaration = declaration.type.endsWith("Declaration");
+    if (isDeclaration && declaration.id) {
+      editor.blank(node.start, node.start + 6);
+      editor.blank(word, word + 7);
+    } else {
+      context.defaultName = norm.shortName(source);
+      editor.blank(node.start, node.start + 6, `var ${context.defaultName}`);
+      editor.blank(word, word + 7, "=");
+      if (isDeclaration) editor.insert(node.end, ";");
+    }
     visit(declaration, context);
   }
 

@@ -50,7 +50,7 @@
 
   function refusalOf(error, source) {
     if (isDeep(error)) return new Refusal("the script is nested too deeply", 0, 0, "Split it into smaller parts.");
-    if (error?.loc === undefined) throw error;
+    if (error?.loc === undefined) return new Refusal(`the script cannot be read (${error})`, 0, 0);
     const { line, column, index } = error.loc;
     const [told, hint] = BY_REASON[error.reasonCode] ?? [];
     const refusal = new Refusal(told ?? unexpected(error.message.replace(/ \(\d+:\d+\)$/, ""), source, index), line, column + 1, hint);
