@@ -39,6 +39,8 @@ class RunRequest:
     """"" where there is no input."""
     annotations_json: str | None = None
     language: pb.Language.ValueType = pb.LANGUAGE_AUTO
+    is_check: bool = False
+    """The script is compiled and not run."""
     state_json: dict[str, str] = field(default_factory=dict[str, str])
     """What `load(key)` finds: a JSON text for each key."""
     labels: dict[str, str] = field(default_factory=dict[str, str])

@@ -55,8 +55,6 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
         "valueForm": _VALUES[policy.value_form],
         "callForm": _CALLS[policy.call_form],
         "globals": _GLOBALS[policy.globals_form],
-        "entry": _ENTRIES[policy.entry_form],
-        "language": _LANGUAGES.get(request.language, "auto"),
         "state": request.state_json,
     }
     script = wire.Script(
@@ -67,6 +65,8 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
         memory_bytes=limits.memory_bytes,
         compile_memory_bytes=limits.compile_memory_bytes,
         stack_bytes=limits.stack_bytes,
-        argument_bytes=limits.argument_bytes,
+        language=_LANGUAGES.get(request.language, "auto"),
+        entry=_ENTRIES[policy.entry_form],
+        check_only=request.is_check,
     )
     return wire.SupervisorFrame(script=script)

@@ -41,8 +41,6 @@ _RULES = {
     "valueForm": "json",
     "callForm": "any",
     "globals": ["ALL_TOOLS", "text", "image", "input", "store", "load", "exit"],
-    "entry": "any",
-    "language": "auto",
     "state": {},
 }
 _SCRIPT = wire.Script(
@@ -53,6 +51,8 @@ _SCRIPT = wire.Script(
     memory_bytes=64 << 20,
     compile_memory_bytes=128 << 20,
     stack_bytes=1 << 20,
+    language="auto",
+    entry="any",
 )
 
 

@@ -116,6 +116,7 @@ class Template:
         self._loop.drain()
         engine.collect()
         # After the collection, which would throw the compiled code away again.
+        realm.normaliser.warm_up()
         rehearse(realm, _REHEARSALS)
         time.sleep(_IDLE_SECONDS)  # the engine's helper threads must be idle: they do not survive the fork
         gc.collect()

@@ -391,7 +391,9 @@ class Script(_message.Message):
     MEMORY_BYTES_FIELD_NUMBER: _builtins.int
     COMPILE_MEMORY_BYTES_FIELD_NUMBER: _builtins.int
     STACK_BYTES_FIELD_NUMBER: _builtins.int
-    ARGUMENT_BYTES_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    ENTRY_FIELD_NUMBER: _builtins.int
+    CHECK_ONLY_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """The source."""
     input_json: _builtins.str
@@ -406,8 +408,12 @@ class Script(_message.Message):
     """Memory beyond the baseline while compiling, in bytes."""
     stack_bytes: _builtins.int
     """Native stack, in bytes."""
-    argument_bytes: _builtins.int
-    """Size of a call's arguments in bytes, beyond which the worker does not send them."""
+    language: _builtins.str
+    """How a source is read that could be JavaScript or TypeScript: "auto", "javascript" or "typescript"."""
+    entry: _builtins.str
+    """How the source becomes a function: "any", "body" or "run_function"."""
+    check_only: _builtins.bool
+    """Only compile, and tell what was found as the value."""
     def __init__(
         self,
         *,
@@ -418,11 +424,13 @@ class Script(_message.Message):
         memory_bytes: _builtins.int = ...,
         compile_memory_bytes: _builtins.int = ...,
         stack_bytes: _builtins.int = ...,
-        argument_bytes: _builtins.int = ...,
+        language: _builtins.str = ...,
+        entry: _builtins.str = ...,
+        check_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "input_json", b"input_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "argument_bytes", b"argument_bytes", "compile_memory_bytes", b"compile_memory_bytes", "input_json", b"input_json", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "check_only", b"check_only", "compile_memory_bytes", b"compile_memory_bytes", "entry", b"entry", "input_json", b"input_json", "language", b"language", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__input_json: _TypeAlias = _typing.Literal["input_json"]  # noqa: Y015
     _WhichOneofArgType__input_json: _TypeAlias = _typing.Literal["_input_json", b"_input_json"]  # noqa: Y015
