@@ -33,6 +33,11 @@ class OutputRecord:
     _console_lines: int = 0
     _pieces: int = 0
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the script wrote anything."""
+        return bool(self.output_bytes or self.console_bytes)
+
     def take(self, piece: wire.Output) -> pb.OutputItem | None:
         """The piece as it goes to the client; None if all of it is over the console's limit.
 

@@ -32,6 +32,8 @@ _log = structlog.get_logger(__name__)
 _MAX_STATE_TEXT = 8 << 20
 """Escaping makes the stored texts longer, at most six times."""
 _MAX_REASON_BYTES = 1024
+_NO_VALUE = "no_value"
+"""A notice that matters only where the script wrote nothing either."""
 _MAX_SHOWN = 4
 """How much longer the shown form of a value may be than its limit; a longer one is not sent."""
 _FRAME_SLACK_BYTES = 1 << 20
@@ -185,13 +187,15 @@ class Run:
     def _on_finished(self, finished: wire.Finished, now: float) -> None:
         if finished.code not in SCRIPT_CODES:
             raise ProtocolViolation("an outcome that does not exist")
-        self._warnings.add_notices(finished.notices)
+        self._warnings.add_notices(notice for notice in finished.notices if notice.code != _NO_VALUE)
         if finished.HasField("state_json"):
             self._state = _checked_state(finished.state_json)
         if finished.code == "completed":
             value = finished.value_json if finished.HasField("value_json") else None
             self._check_value(value)
             self._check_shown(finished.shown)
+            if value is None and not self._output.is_written:
+                self._warn_of_no_value(finished)
             self._end(Ending("completed", value_json=value, shown=finished.shown or None), now)
             return
         error = script_error(finished.error)
@@ -347,8 +351,12 @@ class Run:
         if self._output.console_dropped:
             message = f"console output beyond {limits.console_bytes} bytes was dropped (truncated)"
             self._warnings.add(pb.WARNING_KIND_CONSOLE_OVERFLOW, message)
-        wrote_nothing = not self._output.output_bytes and not self._output.console_bytes
-        if ending.code == "completed" and ending.value_json is None and wrote_nothing:
+
+    def _warn_of_no_value(self, finished: wire.Finished) -> None:
+        told = [notice for notice in finished.notices if notice.code == _NO_VALUE]
+        if told:
+            self._warnings.add_notices(told[:1])
+        elif self.request.source.strip():
             message = "nothing was returned and nothing was written: end the script with return"
             self._warnings.add(pb.WARNING_KIND_NO_VALUE, message)
 

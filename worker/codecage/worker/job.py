@@ -74,9 +74,8 @@ class Job:
 
     def _compile(self, script: wire.Script) -> object:
         realm = self._realm
-        found = realm.normaliser.normalise(
-            script.source, cast("Language", script.language), cast("Entry", script.entry)
-        )
+        language, entry = cast("Language", script.language), cast("Entry", script.entry)
+        found = realm.normaliser.normalise(script.source, language, entry)
         if isinstance(found, Refusal):
             self._refuse(found)
         self._positions.script = found

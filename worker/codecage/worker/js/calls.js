@@ -95,6 +95,27 @@
   replaceStatic("race", I.promiseRace);
   replaceStatic("any", I.promiseAny);
 
+  // Promise.all that fails leaves the calls beside the failed one without anybody who waits.
+  function tracedAll(iterable) {
+    const items = I.arrayFrom(iterable);
+    const taking = list();
+    const abandon = (error) => {
+      for (let i = 0; i < taking.length; i++) taking[i].raced = true;
+      throw error;
+    };
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i];
+      const record = typeof item === "object" && item !== null ? I.weakGet(records, item) : undefined;
+      if (record === undefined) continue;
+      taking[taking.length] = record;
+      record.observed = true;
+      items[i] = I.promiseThen(item, undefined, abandon);
+    }
+    return I.promiseAll(items);
+  }
+  const { all } = { all(iterable) { return tracedAll(iterable); } };
+  I.defineProperty(I.Promise, "all", { __proto__: null, value: all, writable: true, configurable: true });
+
   function kindOf(value) {
     if (value === null) return "null";
     if (I.isArray(value)) return "an array";

@@ -68,6 +68,7 @@
 
     Promise,
     promiseThen: uncurryThis(Promise.prototype.then),
+    promiseAll: bind.call(Promise.all, Promise),
     promiseRace: bind.call(Promise.race, Promise),
     promiseAny: bind.call(Promise.any, Promise),
 
