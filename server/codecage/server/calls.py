@@ -33,6 +33,7 @@ class Calls:
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
         self._made = 0
         self._warned_schemas: set[str] = set()
+        self._refused: dict[int, CallRecord] = {}
 
     @property
     def open_count(self) -> int:
@@ -71,8 +72,15 @@ class Calls:
             return False
         record = CallRecord(call.sequence, tool, now, len(arguments), 0.0)
         message = f"the arguments of {tool.name} do not fit: {mismatch}"
-        self.answers.append(self._prepare_failure(record, "invalid_arguments", message).wire)
+        record.failure_code = "invalid_arguments"
+        self._refused[call.sequence] = record
+        self.answers.append(self._prepare_failure(record, record.failure_code, message).wire)
         return True
+
+    def failed_call(self, sequence: int) -> CallRecord | None:
+        """The call of that number, if it has failed: at the host, or here before the host saw it."""
+        record = self.ledger.get(sequence) or self._refused.get(sequence)
+        return record if record is not None and record.failure_code else None
 
     def take_results(self, results: pb.ToolResults, now: float) -> Ending | None:
         """Takes answers of the host; an ending where one of them ends the run."""

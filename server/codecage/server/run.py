@@ -200,13 +200,10 @@ class Run:
             return
         error = script_error(finished.error)
         code = finished.code
-        record = self._calls.ledger.get(finished.error.call)
-        if record is not None and record.failure_code:
-            error.tool_name, error.call_id, error.tool_code = (
-                record.tool.name,
-                record.call_id,
-                record.failure_code,
-            )
+        record = self._calls.failed_call(finished.error.call)
+        if record is not None:
+            error.tool_name, error.tool_code = record.tool.name, record.failure_code
+            error.call_id = record.call_id
         elif code == "tool_error" and finished.error.call:
             code = "script_error"  # that call has not failed; a failure without a call never left the worker
         self._end(Ending(code, error), now)

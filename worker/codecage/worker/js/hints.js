@@ -7,6 +7,8 @@
   const NOT_A_FUNCTION = /is not (?:a function|iterable)/;
   const NO_PROPERTY = /can't access property|(?:is|are) (?:undefined|null)/;
   const OF_A_CALL = /tools[.[][^ ]*\(\.\.\.\)/;
+  // Codes of calls that no tool has seen; their messages say what to mend.
+  const NOT_MADE = { __proto__: null, invalid_arguments: 1, unknown_tool: 1, call_limit: 1 };
   const NOT_HERE = {
     __proto__: null,
     Buffer: 1, Deno: 1, URL: 1, WebSocket: 1, XMLHttpRequest: 1, clearTimeout: 1, document: 1, fetch: 1,
@@ -98,6 +100,7 @@
   }
 
   cage.hint = (error, message) => {
+    if (typeof error === "object" && error !== null && cage.isToolFailure(error) && NOT_MADE[error.code] === 1) return "";
     const tool = cage.toolOf(error);
     if (tool !== "") return `The tool ${I.jsonStringify(tool)} failed. Catch the error with try/catch if the script can go on without it.`;
     const global = I.exec(NOT_DEFINED, message);
