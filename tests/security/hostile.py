@@ -18,7 +18,7 @@ from codecage.server.canary import run_script
 from codecage.server.death import Death
 from codecage.server.dialects import DIALECTS
 from codecage.server.limits import CEILINGS, Limits
-from codecage.server.pool import Pool, PoolOptions
+from codecage.server.pool import Pool, PoolOptions, _Newborn
 from codecage.server.request import RunRequest
 from codecage.server.sampler import Sampler
 from codecage.server.session import Session, Stream
@@ -27,17 +27,34 @@ from codecage.server.worker import Worker
 from codecage.v1 import codecage_pb2 as pb
 from codecage.worker.frames import encode_frame
 
-__all__ = ["Caller", "Ended", "attack", "fork_probe", "frames", "locked_pool", "raw", "still_serves"]
+__all__ = ["Caller", "Ended", "Takeover", "attack", "fork_probe", "fork_unasked", "frames", "locked_pool", "raw", "still_serves"]
 
 WAIT_SECONDS = 10.0
 STANDARD = DIALECTS["standard"]
 TOOLS, _ = ToolSet.from_messages([pb.Tool(name="read"), pb.Tool(name="write")], "tools")
-SEND = """
+_PREAMBLE = """
 def send(data):
     view = memoryview(data)
     while view:
         view = view[os.write(0, view):]
+payload = bytes.fromhex(channel.receive().script.source)
 """
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """A worker that runs `code` once it is given its script. It finds `send` and `payload` there.
+
+    A fork request is one small packet, so bytes travel in the place of the script.
+    """
+
+    code: str
+    payload: bytes = b""
+
+    @property
+    def probe(self) -> str:
+        """Python for the worker."""
+        return _PREAMBLE + self.code
 
 
 def frames(*messages: wire.WorkerFrame) -> bytes:
@@ -45,9 +62,9 @@ def frames(*messages: wire.WorkerFrame) -> bytes:
     return b"".join(encode_frame(message) for message in messages)
 
 
-def raw(data: bytes, *, after: str = "channel.sleep()") -> str:
-    """A probe that takes its script, writes these bytes, and goes on with `after`."""
-    return f"{SEND}\nchannel.receive()\nsend({data!r})\n{after}\n"
+def raw(data: bytes, *, after: str = "channel.sleep()") -> Takeover:
+    """Writes these bytes and goes on with `after`."""
+    return Takeover(f"send(payload)\n{after}\n", data)
 
 
 @asynccontextmanager
@@ -92,6 +109,17 @@ async def fork_probe(pool: Pool, probe: str) -> Worker:
     return worker
 
 
+def fork_unasked(pool: Pool, probe: str) -> Worker:
+    """A worker with `probe` among those that the pool keeps ready, as if it were one of them."""
+    template = pool._template
+    assert template is not None
+    newborn = _Newborn(pool)
+    worker_id = next(pool._ids)
+    newborn.worker = template.fork(worker_id, pool._uid_for(worker_id), newborn, probe)
+    pool._starting.add(newborn)
+    return newborn.worker
+
+
 class Caller:
     """The other end of a run: answers every call with `answer`, unless that is None, and keeps what it hears."""
 
@@ -134,13 +162,14 @@ class Ended:
         return [item for response in self.heard for item in response.output.items]
 
 
-async def attack(pool: Pool, probe: str, caller: Caller | None = None, **limits: Any) -> Ended:
+async def attack(pool: Pool, takeover: Takeover, caller: Caller | None = None, **limits: Any) -> Ended:
     """Runs a script on a hostile worker. Asserts that the caller hears of one ending and that the process is gone."""
     caller = caller or Caller()
-    worker = await fork_probe(pool, probe)
+    worker = await fork_probe(pool, takeover.probe)
     begin = time.monotonic()
+    lowered = replace(STANDARD.limits, **{"script_time": 1.0, "cpu_time": 2.0, **limits})
     try:
-        await drive(worker, caller, replace(STANDARD.limits, **{"script_time": 1.0, "cpu_time": 2.0, **limits}))
+        await drive(worker, takeover.payload.hex(), caller, lowered)
     finally:
         worker.kill()
         async with asyncio.timeout(WAIT_SECONDS):
@@ -152,9 +181,9 @@ async def attack(pool: Pool, probe: str, caller: Caller | None = None, **limits:
     return Ended(endings[0], caller.heard, time.monotonic() - begin)
 
 
-async def drive(worker: Worker, caller: Caller, limits: Limits) -> None:
+async def drive(worker: Worker, source: str, caller: Caller, limits: Limits) -> None:
     """One run from its start to its last message."""
-    request = RunRequest("attack", "return 1", STANDARD, limits, STANDARD.policy, TOOLS, "")
+    request = RunRequest("attack", source, STANDARD, limits, STANDARD.policy, TOOLS, "")
     session = Session(request, worker, CEILINGS, cast("Stream", caller), time.monotonic())
     async with asyncio.timeout(WAIT_SECONDS):
         await session.drive(Sampler(), pb.Started())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.security.hostile import SEND, Caller, attack, frames, raw, still_serves
+from tests.security.hostile import Caller, Takeover, attack, fork_unasked, frames, raw, still_serves
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.pool import Pool
@@ -44,7 +45,7 @@ def framed(payload: bytes) -> bytes:
 class Breach:
     """What a worker does with its socket, and how its run ends."""
 
-    probe: str
+    takeover: Takeover
     outcome: str = "worker_lost"
     limits: dict[str, Any] = field(default_factory=dict[str, Any])
 
@@ -53,8 +54,8 @@ def sends(*messages: wire.WorkerFrame, outcome: str = "worker_lost", after: str 
     return Breach(raw(frames(*messages), after=after), outcome)
 
 
-def does(code: str, outcome: str = "worker_lost", **limits: Any) -> Breach:
-    return Breach(f"{SEND}\nchannel.receive()\n{code}\n", outcome, limits)
+def does(code: str, outcome: str = "worker_lost", payload: bytes = b"", **limits: Any) -> Breach:
+    return Breach(Takeover(code, payload), outcome, limits)
 
 
 def writes(data: bytes, outcome: str = "worker_lost", after: str = "channel.sleep()") -> Breach:
@@ -75,7 +76,7 @@ BYTES = {
     "a frame of unknown fields": writes(framed(b"\xfa\x01\x03abc")),
     "text that is no text": writes(framed(b"\x22\x05\x0a\x03\xff\xfe\xfd")),
     "groups nested for ever": writes(framed(b"\x0b" * 100_000)),
-    "its own words back": does("data = os.read(0, 65536)\nsend(data)\nchannel.sleep()", "script_time"),
+    "what it was given": does("send(len(payload).to_bytes(4, 'big') + payload)\nchannel.sleep()", payload=NOISE[:100]),
 }
 MESSAGES = {
     "a second ready": sends(wire.WorkerFrame(ready=wire.Ready())),
@@ -117,7 +118,7 @@ MANNERS = {
     "silence": does("channel.sleep()", "script_time"),
     "computing without a word": does(BUSY, "script_time"),
     "computing while it says it waits": does(
-        f"send({frames(turn(call(1)))!r})\n{BUSY}", "script_time", script_time=30.0, cpu_time=0.3
+        f"send(payload)\n{BUSY}", "script_time", frames(turn(call(1))), script_time=30.0, cpu_time=0.3
     ),
     "leaving": does("os._exit(0)"),
     "leaving as if memory were out": does("os._exit(77)", "memory"),
@@ -128,7 +129,7 @@ MANNERS = {
     "half closing its socket": does("libc.shutdown(0, 1)"),
     "closing its socket": does("libc.close(0)\nchannel.sleep()", "script_time"),
     "filling its standard error": does('while True: os.write(2, b"x" * 65536)', "script_time"),
-    "never reading": does(f"send({frames(turn(call(1), waiting=False))!r})\n{BUSY}", "script_time"),
+    "never reading": writes(frames(turn(call(1), waiting=False)), "script_time", after=BUSY),
     "a limit that it may name": sends(turn(limit="argument_size"), outcome="argument_size"),
 }
 BREACHES = BYTES | MESSAGES | CALLS | MANNERS
@@ -136,14 +137,14 @@ BREACHES = BYTES | MESSAGES | CALLS | MANNERS
 
 @pytest.mark.parametrize("breach", BREACHES.values(), ids=BREACHES.keys())
 async def test_a_breach_ends_its_own_run_and_no_other(pool: Pool, breach: Breach) -> None:
-    ended = await attack(pool, breach.probe, **breach.limits)
+    ended = await attack(pool, breach.takeover, **breach.limits)
     assert ended.finished.code == breach.outcome
     assert ended.seconds < 4
     await still_serves(pool)
 
 
 async def test_of_two_endings_the_first_counts(pool: Pool) -> None:
-    ended = await attack(pool, BREACHES["two endings at once"].probe)
+    ended = await attack(pool, BREACHES["two endings at once"].takeover)
     assert ended.finished.value_json == '"first"'
 
 
@@ -181,8 +182,8 @@ async def test_what_came_before_the_breach_is_told(pool: Pool) -> None:
 async def test_a_flood_of_output_costs_the_supervisor_little(pool: Pool, kind: int, text: str, outcome: str) -> None:
     supervisor = psutil.Process(os.getpid())
     before = supervisor.memory_info().rss
-    burst = frames(output(kind, text)) * 1000
-    ended = await attack(pool, does(f"data = {burst!r}\nwhile True: send(data)").probe, script_time=20.0)
+    takeover = Takeover("while True: send(payload)", frames(output(kind, text)) * 1000)
+    ended = await attack(pool, takeover, script_time=20.0)
     assert ended.finished.code == outcome
     assert supervisor.memory_info().rss - before < 128 * MIB
     await still_serves(pool)
@@ -208,27 +209,14 @@ async def test_long_texts_of_an_error_are_cut(pool: Pool) -> None:
 async def test_answers_that_are_never_read_do_not_keep_the_run_alive(pool: Pool) -> None:
     calls = frames(turn(*(call(n + 1) for n in range(32)), waiting=False))
     big = '"' + "x" * MIB + '"'
-    ended = await attack(pool, does(f"send({calls!r})\n{BUSY}").probe, Caller(answer=big))
+    ended = await attack(pool, raw(calls, after=BUSY), Caller(answer=big))
     assert ended.finished.code == "script_time"
     await still_serves(pool)
 
 
 async def test_a_worker_that_speaks_before_it_is_asked_is_never_lent(pool: Pool) -> None:
-    template = pool._template
-    assert template is not None
-    newborn = pool_newborn(pool)
-    worker_id = next(pool._ids)
-    probe = f"{SEND}\nsend({frames(finished())!r})\nchannel.sleep()\n"
-    newborn.worker = template.fork(worker_id, pool._uid_for(worker_id), newborn, probe)
-    pool._starting.add(newborn)
-    await newborn.worker.exited.wait()
-    assert newborn.worker not in pool._warm
-    pool.on_gone(newborn.worker)
+    worker = fork_unasked(pool, f"os.write(0, {frames(finished())!r})\nchannel.sleep()\n")
+    async with asyncio.timeout(10):
+        await worker.exited.wait()
+    assert worker not in pool._warm
     await still_serves(pool)
-
-
-def pool_newborn(pool: Pool) -> Any:
-    """What listens to a worker that nobody has borrowed."""
-    from codecage.server import pool as module
-
-    return module._Newborn(pool)

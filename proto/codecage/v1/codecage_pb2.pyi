@@ -10,8 +10,9 @@ TRANSPORT. gRPC over HTTP/2, on a Unix socket or TCP. Raise the message size lim
 TWO KINDS OF FAILURE, NEVER MIXED.
   1. A gRPC status that carries a google.rpc.ErrorInfo with domain "codecage.v1" means: the script was NOT run. It
      is safe to send the request again, once what the status names is mended.
-  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream, which
-     comes with status OK. It keeps all output, every tool call and the usage up to the end.
+  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream. The
+     status is OK, unless the caller broke the protocol or left the messages unread. Finished keeps all output, every
+     tool call and the usage up to the end.
   A status WITHOUT that ErrorInfo (CANCELLED, DEADLINE_EXCEEDED, INTERNAL, a broken connection) means: the fate of
   the script is unknown. Its tool calls may have had effects. Do not send it again blindly.
 
@@ -163,7 +164,7 @@ class _CancelReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CancelRe
     CANCEL_REASON_TIMEOUT: _CancelReason.ValueType  # 2
     """The call took longer than its own timeout."""
     CANCEL_REASON_ABANDONED: _CancelReason.ValueType  # 3
-    """The script completed and only a settled race awaited the call."""
+    """The script completed without waiting for the call."""
 
 class CancelReason(_CancelReason, metaclass=_CancelReasonEnumTypeWrapper):
     """Why nobody waits for a call any more."""
@@ -175,7 +176,7 @@ CANCEL_REASON_RUN_ENDED: CancelReason.ValueType  # 1
 CANCEL_REASON_TIMEOUT: CancelReason.ValueType  # 2
 """The call took longer than its own timeout."""
 CANCEL_REASON_ABANDONED: CancelReason.ValueType  # 3
-"""The script completed and only a settled race awaited the call."""
+"""The script completed without waiting for the call."""
 Global___CancelReason: _TypeAlias = CancelReason  # noqa: Y015
 
 class _ConsoleLevel:
@@ -367,7 +368,7 @@ class _CallStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CallStatus
     CALL_STATUS_CANCELLED: _CallStatus.ValueType  # 4
     """The service cancelled it."""
     CALL_STATUS_UNANSWERED: _CallStatus.ValueType  # 5
-    """The run ended before the host answered."""
+    """The caller closed its side of the stream, so that no answer could come."""
 
 class CallStatus(_CallStatus, metaclass=_CallStatusEnumTypeWrapper):
     """How a tool call ended."""
@@ -383,7 +384,7 @@ CALL_STATUS_DENIED: CallStatus.ValueType  # 3
 CALL_STATUS_CANCELLED: CallStatus.ValueType  # 4
 """The service cancelled it."""
 CALL_STATUS_UNANSWERED: CallStatus.ValueType  # 5
-"""The run ended before the host answered."""
+"""The caller closed its side of the stream, so that no answer could come."""
 Global___CallStatus: _TypeAlias = CallStatus  # noqa: Y015
 
 class _WarningKind:
@@ -686,6 +687,94 @@ ENTRY_FORM_RUN_FUNCTION: EntryForm.ValueType  # 3
 """A source that defines a function `run`."""
 Global___EntryForm: _TypeAlias = EntryForm  # noqa: Y015
 
+class _CallForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CallFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CallForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CALL_FORM_UNSPECIFIED: _CallForm.ValueType  # 0
+    """Not said: the dialect's."""
+    CALL_FORM_ANY: _CallForm.ValueType  # 1
+    """tools.name(args), tools["any name"](args), tools.call(name, args) and tools.call({ name, args })."""
+    CALL_FORM_NAME_AND_ARGUMENTS: _CallForm.ValueType  # 2
+    """tools.call(name, args), with names exactly as listed."""
+    CALL_FORM_OBJECT: _CallForm.ValueType  # 3
+    """tools.name(args), and tools.call({ name, args }) with both keys."""
+
+class CallForm(_CallForm, metaclass=_CallFormEnumTypeWrapper):
+    """How tools are called."""
+
+CALL_FORM_UNSPECIFIED: CallForm.ValueType  # 0
+"""Not said: the dialect's."""
+CALL_FORM_ANY: CallForm.ValueType  # 1
+"""tools.name(args), tools["any name"](args), tools.call(name, args) and tools.call({ name, args })."""
+CALL_FORM_NAME_AND_ARGUMENTS: CallForm.ValueType  # 2
+"""tools.call(name, args), with names exactly as listed."""
+CALL_FORM_OBJECT: CallForm.ValueType  # 3
+"""tools.name(args), and tools.call({ name, args }) with both keys."""
+Global___CallForm: _TypeAlias = CallForm  # noqa: Y015
+
+class _RenderedForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RenderedFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RenderedForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RENDERED_FORM_UNSPECIFIED: _RenderedForm.ValueType  # 0
+    """Not said: the dialect's."""
+    RENDERED_FORM_ALL: _RenderedForm.ValueType  # 1
+    """`text()` and the console in order, then the value."""
+    RENDERED_FORM_CONSOLE_AND_VALUE: _RenderedForm.ValueType  # 2
+    """The console with its levels, then the value."""
+    RENDERED_FORM_VALUE_AND_CALLS: _RenderedForm.ValueType  # 3
+    """The value, then a summary of the nested calls."""
+    RENDERED_FORM_TEXT_LOG_AND_VALUE: _RenderedForm.ValueType  # 4
+    """`text()` and console.log in order, then the value."""
+
+class RenderedForm(_RenderedForm, metaclass=_RenderedFormEnumTypeWrapper):
+    """What goes into Finished.rendered. What went wrong is always in it."""
+
+RENDERED_FORM_UNSPECIFIED: RenderedForm.ValueType  # 0
+"""Not said: the dialect's."""
+RENDERED_FORM_ALL: RenderedForm.ValueType  # 1
+"""`text()` and the console in order, then the value."""
+RENDERED_FORM_CONSOLE_AND_VALUE: RenderedForm.ValueType  # 2
+"""The console with its levels, then the value."""
+RENDERED_FORM_VALUE_AND_CALLS: RenderedForm.ValueType  # 3
+"""The value, then a summary of the nested calls."""
+RENDERED_FORM_TEXT_LOG_AND_VALUE: RenderedForm.ValueType  # 4
+"""`text()` and console.log in order, then the value."""
+Global___RenderedForm: _TypeAlias = RenderedForm  # noqa: Y015
+
+class _GlobalsForm:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _GlobalsFormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GlobalsForm.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    GLOBALS_FORM_UNSPECIFIED: _GlobalsForm.ValueType  # 0
+    """Not said: the dialect's."""
+    GLOBALS_FORM_ALL: _GlobalsForm.ValueType  # 1
+    """`ALL_TOOLS`, `text`, `image`, `input`, `store`, `load` and `exit`."""
+    GLOBALS_FORM_NONE: _GlobalsForm.ValueType  # 2
+    """None."""
+    GLOBALS_FORM_TEXT: _GlobalsForm.ValueType  # 3
+    """`ALL_TOOLS` and `text`."""
+
+class GlobalsForm(_GlobalsForm, metaclass=_GlobalsFormEnumTypeWrapper):
+    """Which names the script finds."""
+
+GLOBALS_FORM_UNSPECIFIED: GlobalsForm.ValueType  # 0
+"""Not said: the dialect's."""
+GLOBALS_FORM_ALL: GlobalsForm.ValueType  # 1
+"""`ALL_TOOLS`, `text`, `image`, `input`, `store`, `load` and `exit`."""
+GLOBALS_FORM_NONE: GlobalsForm.ValueType  # 2
+"""None."""
+GLOBALS_FORM_TEXT: GlobalsForm.ValueType  # 3
+"""`ALL_TOOLS` and `text`."""
+Global___GlobalsForm: _TypeAlias = GlobalsForm  # noqa: Y015
+
 class _EngineMode:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -913,7 +1002,7 @@ class Start(_message.Message):
     DRY_RUN_FIELD_NUMBER: _builtins.int
     REQUIRED_FEATURES_FIELD_NUMBER: _builtins.int
     source: _builtins.str
-    """The script as the model wrote it, 1 byte to Limits.source_bytes. The server never parses it outside the worker.
+    """The script as the model wrote it, at most Limits.source_bytes. The server never parses it outside the worker.
     An empty source is a script that returns undefined.
     """
     language: Global___Language.ValueType
@@ -1245,7 +1334,7 @@ class ToolPending(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     RESOLVED_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """What they wait for, for logs. At most 1 KiB."""
+    """What they wait for, for logs. At most 1 KiB of it are kept."""
     resolved: _builtins.bool
     """The person has decided and the tool is running now: the clocks go on."""
     @_builtins.property
@@ -1285,7 +1374,7 @@ class AdjustBudget(_message.Message):
 
     @_builtins.property
     def pause(self) -> Global___PauseClock:
-        """Stop the clock until it is resumed. Script time and CPU time cannot be paused."""
+        """Stop the clock until it is resumed. Only wall time can be paused."""
 
     @_builtins.property
     def resume(self) -> Global___ResumeClock:
@@ -1404,7 +1493,7 @@ class Started(_message.Message):
     """The dialect in force."""
     @_builtins.property
     def limits(self) -> Global___Limits:
-        """The limits in force, every field set."""
+        """The limits in force, every field set but a tool timeout that there is not."""
 
     @_builtins.property
     def policy(self) -> Global___Policy:
@@ -1716,7 +1805,7 @@ class Finished(_message.Message):
     outcome: Global___Outcome.ValueType
     """How it ended."""
     code: _builtins.str
-    """The outcome as one stable word ("completed", "script_time", ...), the same in logs and metrics."""
+    """The outcome as one stable word ("completed", "script_time", ...), the same in logs."""
     ended_by: Global___EndedBy.ValueType
     """Who ended it."""
     value_json: _builtins.str
@@ -1747,7 +1836,7 @@ class Finished(_message.Message):
 
     @_builtins.property
     def state_json(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """The state as the script left it with `store(key, value)`, whole, however the run ended."""
+        """The state as the script left it with `store(key, value)`, whole; as it came in, where the worker was killed."""
 
     @_builtins.property
     def journal(self) -> Global___Journal:
@@ -1889,7 +1978,7 @@ class Usage(_message.Message):
 
     @_builtins.property
     def approval_time(self) -> _duration_pb2.Duration:
-        """The part of the waiting that was for a person."""
+        """The time in which at least one call waited for a person."""
 
     @_builtins.property
     def cpu_time(self) -> _duration_pb2.Duration:
@@ -2060,7 +2149,9 @@ class Limits(_message.Message):
     argument_bytes: _builtins.int
     """Size of the arguments of one call. Over it: OUTCOME_ARGUMENT_SIZE. Default 1 MiB."""
     answer_bytes: _builtins.int
-    """Size of the answer of one call. Over it the call fails with code "answer_too_large". Default 8 MiB."""
+    """Size of the answer of one call, as encoded in ToolSuccess or ToolFailure. Over it the call fails with code
+    "answer_too_large". Default 8 MiB.
+    """
     json_depth: _builtins.int
     """Nesting of a JSON value. Over it: see json_items. Default 128."""
     json_items: _builtins.int
@@ -2202,6 +2293,9 @@ class Policy(_message.Message):
     VALUE_FORM_FIELD_NUMBER: _builtins.int
     ARGUMENT_FORM_FIELD_NUMBER: _builtins.int
     ENTRY_FORM_FIELD_NUMBER: _builtins.int
+    CALL_FORM_FIELD_NUMBER: _builtins.int
+    RENDERED_FORM_FIELD_NUMBER: _builtins.int
+    GLOBALS_FORM_FIELD_NUMBER: _builtins.int
     call_limit_action: Global___LimitAction.ValueType
     """What a call beyond Limits.calls does."""
     in_flight_action: Global___InFlightAction.ValueType
@@ -2220,6 +2314,12 @@ class Policy(_message.Message):
     """Which argument values a call accepts."""
     entry_form: Global___EntryForm.ValueType
     """How the source becomes a function."""
+    call_form: Global___CallForm.ValueType
+    """How tools are called."""
+    rendered_form: Global___RenderedForm.ValueType
+    """What goes into Finished.rendered."""
+    globals_form: Global___GlobalsForm.ValueType
+    """Which names the script finds besides `tools`, `console` and the built-ins of JavaScript."""
     def __init__(
         self,
         *,
@@ -2232,10 +2332,13 @@ class Policy(_message.Message):
         value_form: Global___ValueForm.ValueType = ...,
         argument_form: Global___ArgumentForm.ValueType = ...,
         entry_form: Global___EntryForm.ValueType = ...,
+        call_form: Global___CallForm.ValueType = ...,
+        rendered_form: Global___RenderedForm.ValueType = ...,
+        globals_form: Global___GlobalsForm.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "answer_limit_action", b"answer_limit_action", "argument_form", b"argument_form", "call_limit_action", b"call_limit_action", "entry_form", b"entry_form", "failure_form", b"failure_form", "in_flight_action", b"in_flight_action", "unawaited_action", b"unawaited_action", "value_form", b"value_form"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_form", b"answer_form", "answer_limit_action", b"answer_limit_action", "argument_form", b"argument_form", "call_form", b"call_form", "call_limit_action", b"call_limit_action", "entry_form", b"entry_form", "failure_form", b"failure_form", "globals_form", b"globals_form", "in_flight_action", b"in_flight_action", "rendered_form", b"rendered_form", "unawaited_action", b"unawaited_action", "value_form", b"value_form"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -84,7 +84,11 @@ class CodeModeServiceServicer(object):
         """Runs one script. One stream is one run.
 
         The client sends `start` first, then answers tool calls as they come. The server sends `started` with its first
-        message and `finished` with its last one; between them tool calls, cancellations and output, in order.
+        message and `finished` with its last one; between them tool calls, cancellations and output, in order. Calls leave
+        at the end of the turn of the job queue that makes them, so output of the same turn comes before them; calls of a
+        turn in which the script ends with an error or by exit() do not leave at all.
+
+        Callers take turns in the queue. A caller is what the request metadata "codecage-caller" says, else the peer.
 
         Half-closing (the client closes its sending side) means that no more answers will come. A run without open calls
         goes on; a run that has, or later makes, a call is ended as cancelled. Closing or cancelling the RPC kills the

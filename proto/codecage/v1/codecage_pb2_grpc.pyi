@@ -10,8 +10,9 @@ TRANSPORT. gRPC over HTTP/2, on a Unix socket or TCP. Raise the message size lim
 TWO KINDS OF FAILURE, NEVER MIXED.
   1. A gRPC status that carries a google.rpc.ErrorInfo with domain "codecage.v1" means: the script was NOT run. It
      is safe to send the request again, once what the status names is mended.
-  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream, which
-     comes with status OK. It keeps all output, every tool call and the usage up to the end.
+  2. How a script ENDED, well or badly, is the field `outcome` of Finished, the last message of the stream. The
+     status is OK, unless the caller broke the protocol or left the messages unread. Finished keeps all output, every
+     tool call and the usage up to the end.
   A status WITHOUT that ErrorInfo (CANCELLED, DEADLINE_EXCEEDED, INTERNAL, a broken connection) means: the fate of
   the script is unknown. Its tool calls may have had effects. Do not send it again blindly.
 
@@ -66,7 +67,11 @@ class CodeModeServiceStub:
     """Runs one script. One stream is one run.
 
     The client sends `start` first, then answers tool calls as they come. The server sends `started` with its first
-    message and `finished` with its last one; between them tool calls, cancellations and output, in order.
+    message and `finished` with its last one; between them tool calls, cancellations and output, in order. Calls leave
+    at the end of the turn of the job queue that makes them, so output of the same turn comes before them; calls of a
+    turn in which the script ends with an error or by exit() do not leave at all.
+
+    Callers take turns in the queue. A caller is what the request metadata "codecage-caller" says, else the peer.
 
     Half-closing (the client closes its sending side) means that no more answers will come. A run without open calls
     goes on; a run that has, or later makes, a call is ended as cancelled. Closing or cancelling the RPC kills the
@@ -106,7 +111,11 @@ class CodeModeServiceAsyncStub(CodeModeServiceStub):
     """Runs one script. One stream is one run.
 
     The client sends `start` first, then answers tool calls as they come. The server sends `started` with its first
-    message and `finished` with its last one; between them tool calls, cancellations and output, in order.
+    message and `finished` with its last one; between them tool calls, cancellations and output, in order. Calls leave
+    at the end of the turn of the job queue that makes them, so output of the same turn comes before them; calls of a
+    turn in which the script ends with an error or by exit() do not leave at all.
+
+    Callers take turns in the queue. A caller is what the request metadata "codecage-caller" says, else the peer.
 
     Half-closing (the client closes its sending side) means that no more answers will come. A run without open calls
     goes on; a run that has, or later makes, a call is ended as cancelled. Closing or cancelling the RPC kills the
@@ -149,7 +158,11 @@ class CodeModeServiceServicer(metaclass=_abc_1.ABCMeta):
         """Runs one script. One stream is one run.
 
         The client sends `start` first, then answers tool calls as they come. The server sends `started` with its first
-        message and `finished` with its last one; between them tool calls, cancellations and output, in order.
+        message and `finished` with its last one; between them tool calls, cancellations and output, in order. Calls leave
+        at the end of the turn of the job queue that makes them, so output of the same turn comes before them; calls of a
+        turn in which the script ends with an error or by exit() do not leave at all.
+
+        Callers take turns in the queue. A caller is what the request metadata "codecage-caller" says, else the peer.
 
         Half-closing (the client closes its sending side) means that no more answers will come. A run without open calls
         goes on; a run that has, or later makes, a call is ended as cancelled. Closing or cancelling the RPC kills the

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from dataclasses import replace
-from typing import NoReturn, cast
 
 from codecage.server.dialects import DIALECTS
-from codecage.server.errors import Unavailable
-from codecage.server.limits import CEILINGS
+from codecage.server.local import run_on
 from codecage.server.pool import Pool
 from codecage.server.probes import ESCAPED, Probe
 from codecage.server.request import RunRequest
-from codecage.server.sampler import Sampler
-from codecage.server.session import Session, Stream
 from codecage.server.tools import ToolSet
 from codecage.v1 import codecage_pb2 as pb
 
@@ -65,28 +60,5 @@ async def run_script(pool: Pool, source: str, seconds: float) -> pb.Finished:
     """Runs a script of our own, in so many seconds and little memory, the way a caller's is run."""
     limits = replace(DIALECTS["standard"].limits, script_time=seconds, cpu_time=seconds + 1, memory_bytes=32 * _MIB)
     request = RunRequest("canary", source, DIALECTS["standard"], limits, DIALECTS["standard"].policy, ToolSet(), "")
-    stream = _NoCaller()
     async with pool.borrow() as worker:
-        session = Session(request, worker, CEILINGS, cast("Stream", stream), time.monotonic())
-        await session.drive(Sampler(), pb.Started())
-    if stream.finished is None:
-        raise Unavailable("a canary got no answer", 1.0)
-    return stream.finished
-
-
-class _NoCaller:
-    """The stream of a run that nobody asked for."""
-
-    def __init__(self) -> None:
-        self.finished: pb.Finished | None = None
-
-    def time_remaining(self) -> None:
-        return None
-
-    async def read(self) -> NoReturn:
-        await asyncio.Event().wait()
-        raise AssertionError("unreachable")
-
-    async def write(self, response: pb.RunResponse) -> None:
-        if response.HasField("finished"):
-            self.finished = response.finished
+        return await run_on(worker, request)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from dataclasses import replace
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -23,6 +27,8 @@ from codecage.server.template import TemplateOptions
 __all__ = ["Settings", "load_settings"]
 
 _MIB = 1 << 20
+_SPARE_UIDS = 16
+"""Workers that are being reaped or made while all others are in use."""
 
 
 class Settings(BaseSettings):
@@ -39,7 +45,7 @@ class Settings(BaseSettings):
         cli_avoid_json=True,
     )
 
-    listen: list[str] = Field(
+    listen: Annotated[list[str], NoDecode] = Field(
         default=["127.0.0.1:50551"],
         description="Where to listen: unix:PATH or HOST:PORT. May be given again.",
     )
@@ -59,8 +65,12 @@ class Settings(BaseSettings):
     max_script_time: float = Field(default=CEILINGS.script_time, gt=0, description="Highest script time, in seconds.")
     max_wall_time: float = Field(default=CEILINGS.wall_time, gt=0, description="Highest wall time, in seconds.")
     max_lifetime: float = Field(default=CEILINGS.lifetime, gt=0, description="Highest lifetime of a run, in seconds.")
-    require: list[str] = Field(default=[], description="A layer that must hold besides those that always must.")
-    accept_missing: list[str] = Field(default=[], description="A required layer that may be missing. Unsafe.")
+    require: Annotated[list[str], NoDecode] = Field(
+        default=[], description="A layer that must hold besides those that always must."
+    )
+    accept_missing: Annotated[list[str], NoDecode] = Field(
+        default=[], description="A required layer that may be missing. Unsafe."
+    )
     canary: bool = Field(default=True, description="Try the promises in real workers before serving.")
     uid_base: int = Field(
         default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root."
@@ -106,6 +116,13 @@ class Settings(BaseSettings):
         path = _config_path(sys.argv[1:])
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=path or None)
 
+    @model_validator(mode="after")
+    def _check_uids(self) -> Self:
+        if 0 < self.uid_count < self.capacity + self.warm + _SPARE_UIDS:
+            least = self.capacity + self.warm + _SPARE_UIDS
+            raise ValueError(f"uid_count must be 0 or at least {least}, one for each worker and some to spare")
+        return self
+
     def ceilings(self) -> Limits:
         """The highest limits that a request may ask for."""
         return replace(
@@ -140,7 +157,21 @@ class Settings(BaseSettings):
 
 def load_settings(arguments: list[str]) -> Settings:
     """The settings of this process. Exits with code 2 and a message where one is wrong."""
-    return Settings(_cli_parse_args=arguments)  # type: ignore[call-arg]  # a parameter of pydantic-settings
+    path = _config_path(arguments)
+    if path and not Path(path).is_file():
+        _refuse(f"there is no file {path}")
+    try:
+        return Settings(_cli_parse_args=arguments)  # type: ignore[call-arg]  # a parameter of pydantic-settings
+    except ValidationError as error:
+        _refuse(*(f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}" for each in error.errors()))
+    except (SettingsError, tomllib.TOMLDecodeError) as error:
+        _refuse(str(error))
+
+
+def _refuse(*reasons: str) -> NoReturn:
+    for reason in reasons:
+        sys.stderr.write(f"codecage serve: {reason}\n")
+    sys.exit(2)
 
 
 def _config_path(arguments: list[str]) -> str:

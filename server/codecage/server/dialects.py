@@ -8,7 +8,7 @@ from typing import Any
 from codecage.server.limits import Limits
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["DIALECTS", "PLANNED_DIALECTS", "SERVED_POLICIES", "Dialect", "Policy"]
+__all__ = ["DIALECTS", "Dialect", "Policy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,10 @@ class Policy:
     answer_form: pb.AnswerForm.ValueType = pb.ANSWER_FORM_VALUE_OR_TEXT
     value_form: pb.ValueForm.ValueType = pb.VALUE_FORM_JSON
     argument_form: pb.ArgumentForm.ValueType = pb.ARGUMENT_FORM_JSON
-    entry_form: pb.EntryForm.ValueType = pb.ENTRY_FORM_BODY
+    entry_form: pb.EntryForm.ValueType = pb.ENTRY_FORM_ANY
+    call_form: pb.CallForm.ValueType = pb.CALL_FORM_ANY
+    rendered_form: pb.RenderedForm.ValueType = pb.RENDERED_FORM_ALL
+    globals_form: pb.GlobalsForm.ValueType = pb.GLOBALS_FORM_ALL
 
     def override(self, asked: pb.Policy) -> Policy:
         """These policies with what `asked` sets."""
@@ -35,20 +38,6 @@ class Policy:
         return pb.Policy(**{each.name: getattr(self, each.name) for each in fields(self)})
 
 
-SERVED_POLICIES: dict[str, frozenset[int]] = {
-    "call_limit_action": frozenset({pb.LIMIT_ACTION_END_RUN, pb.LIMIT_ACTION_REJECT_CALL}),
-    "in_flight_action": frozenset({pb.IN_FLIGHT_ACTION_QUEUE, pb.IN_FLIGHT_ACTION_END_RUN}),
-    "answer_limit_action": frozenset({pb.LIMIT_ACTION_END_RUN, pb.LIMIT_ACTION_REJECT_CALL}),
-    "unawaited_action": frozenset({pb.UNAWAITED_ACTION_WAIT, pb.UNAWAITED_ACTION_CANCEL, pb.UNAWAITED_ACTION_FAIL}),
-    "failure_form": frozenset({pb.FAILURE_FORM_REJECT}),
-    "answer_form": frozenset({pb.ANSWER_FORM_VALUE_OR_TEXT}),
-    "value_form": frozenset({pb.VALUE_FORM_JSON}),
-    "argument_form": frozenset({pb.ARGUMENT_FORM_JSON}),
-    "entry_form": frozenset({pb.ENTRY_FORM_BODY}),
-}
-"""The values of each policy that this server serves. Another one is refused by name."""
-
-
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How scripts of one product are written and answered."""
@@ -56,14 +45,67 @@ class Dialect:
     name: str
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=Policy)
+    model_tools: frozenset[str] = frozenset()
+    """What the dialect registers with the model. No script can call or see them, even if the host lists them."""
 
     def to_message(self) -> pb.DialectInfo:
         """As it is shown in the server's info."""
         return pb.DialectInfo(name=self.name, limits=self.limits.to_message(), policy=self.policy.to_message())
 
 
-DIALECTS = {dialect.name: dialect for dialect in (Dialect("standard"),)}
-"""The dialects that are served, by name."""
+_MIB = 1 << 20
+_UNCUT = 4 * _MIB
+"""Characters of rendered text where only the limits of its parts bound it."""
 
-PLANNED_DIALECTS = frozenset({"goose", "sero", "devoxxgenie"})
-"""Dialects of the contract that this server does not serve."""
+_STANDARD = Dialect("standard", model_tools=frozenset({"run_script"}))
+_GOOSE = Dialect(
+    "goose",
+    Limits(rendered_characters=_UNCUT),
+    Policy(
+        unawaited_action=pb.UNAWAITED_ACTION_CANCEL,
+        answer_form=pb.ANSWER_FORM_ASSISTANT_VALUE,
+        value_form=pb.VALUE_FORM_STRICT_JSON,
+        argument_form=pb.ARGUMENT_FORM_STRICT_JSON,
+        entry_form=pb.ENTRY_FORM_RUN_FUNCTION,
+        call_form=pb.CALL_FORM_NAME_AND_ARGUMENTS,
+        rendered_form=pb.RENDERED_FORM_CONSOLE_AND_VALUE,
+        globals_form=pb.GLOBALS_FORM_NONE,
+    ),
+    frozenset({"list_functions", "get_function_details", "execute_javascript"}),
+)
+_SERO = Dialect(
+    "sero",
+    Limits(wall_time=30.0, answer_bytes=4 * _MIB, rendered_characters=_UNCUT),
+    Policy(
+        in_flight_action=pb.IN_FLIGHT_ACTION_END_RUN,
+        answer_limit_action=pb.LIMIT_ACTION_END_RUN,
+        unawaited_action=pb.UNAWAITED_ACTION_FAIL,
+        answer_form=pb.ANSWER_FORM_PARTS,
+        value_form=pb.VALUE_FORM_INSPECT,
+        entry_form=pb.ENTRY_FORM_BODY,
+        call_form=pb.CALL_FORM_OBJECT,
+        rendered_form=pb.RENDERED_FORM_VALUE_AND_CALLS,
+        globals_form=pb.GLOBALS_FORM_NONE,
+    ),
+    frozenset({"run_code"}),
+)
+_DEVOXXGENIE = Dialect(
+    "devoxxgenie",
+    # One call at a time; tools may take as long as the run may live.
+    Limits(
+        wall_time=24 * 3600.0, memory_bytes=128 * _MIB, calls=100, calls_in_flight=1, compile_memory_bytes=128 * _MIB
+    ),
+    Policy(
+        call_limit_action=pb.LIMIT_ACTION_REJECT_CALL,
+        failure_form=pb.FAILURE_FORM_ERROR_STRING,
+        answer_form=pb.ANSWER_FORM_TEXT,
+        value_form=pb.VALUE_FORM_TEXT,
+        entry_form=pb.ENTRY_FORM_BODY,
+        rendered_form=pb.RENDERED_FORM_TEXT_LOG_AND_VALUE,
+        globals_form=pb.GLOBALS_FORM_TEXT,
+    ),
+    frozenset({"run_script"}),
+)
+
+DIALECTS = {dialect.name: dialect for dialect in (_STANDARD, _GOOSE, _SERO, _DEVOXXGENIE)}
+"""The dialects by name."""

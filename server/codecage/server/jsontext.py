@@ -49,7 +49,7 @@ class JsonShape:
         return opened <= self.depth and opened + text.count(b",") + text.count(b":") < self.items
 
     def _is_deeper(self, brackets: bytes) -> bool:
-        # Each round takes away the innermost level. Where none can be taken away the text is no JSON: a parser will say.
+        # Each round takes away the innermost level. Where there is none the text is no JSON: a parser will say.
         for _ in range(self.depth):
             rest = brackets.replace(b"[]", b"").replace(b"{}", b"")
             if len(rest) == len(brackets):

@@ -76,7 +76,7 @@ class Limits:
         violations: list[LimitViolation] = []
         for name, value in _set_fields(asked):
             ceiling: float = getattr(ceilings, name)
-            if value <= 0:
+            if value < 0 or (value == 0 and name != "tool_timeout"):
                 violations.append(LimitViolation(name, "must be more than 0"))
             elif value > ceiling:
                 violations.append(LimitViolation(name, f"must not be more than {ceiling:g}, the server's ceiling"))
@@ -85,13 +85,17 @@ class Limits:
         # Defaults that follow other limits, where the request does not set them itself.
         changes.setdefault("cpu_time", changes.get("script_time", self.script_time) + 1.0)
         changes.setdefault("compile_memory_bytes", max(int(changes.get("memory_bytes", self.memory_bytes)), 128 * _MIB))
+        for field in fields(self):
+            changes.setdefault(field.name, min(getattr(self, field.name), getattr(ceilings, field.name)))
         return replace(self, **changes), violations  # type: ignore[arg-type]  # names and types come from the fields
 
     def to_message(self) -> pb.Limits:
-        """As a message, every field set."""
+        """As a message, every field set but a tool timeout that there is not."""
         message = pb.Limits()
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "tool_timeout" and not value:
+                continue
             if field.name in DURATIONS:
                 getattr(message, field.name).FromNanoseconds(round(value * 1e9))
             else:

@@ -81,6 +81,8 @@ class Ending:
     code: str
     error: pb.ScriptError | None = None
     value_json: str | None = None
+    shown: str | None = None
+    """The value as the model reads it, where that is not its JSON."""
     by: pb.EndedBy.ValueType = field(default=pb.ENDED_BY_UNSPECIFIED)
 
     @classmethod

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import orjson
-
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.limits import Limits
-from codecage.server.outcome import Ending
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["OutputOverflow", "OutputRecord", "cut", "utf8_head"]
 
 _TEXT, _IMAGE = 0, 6
+_LEVELS = frozenset(pb.ConsoleLevel.values()) - {pb.CONSOLE_LEVEL_UNSPECIFIED}
 _MAX_PIECES = 100_000
 """Pieces that one run may write: an empty one costs no byte, but a message and memory."""
-_PREFIXES = {
-    pb.CONSOLE_LEVEL_LOG: "",
-    pb.CONSOLE_LEVEL_INFO: "",
-    pb.CONSOLE_LEVEL_WARN: "[warn] ",
-    pb.CONSOLE_LEVEL_ERROR: "[error] ",
-    pb.CONSOLE_LEVEL_DEBUG: "",
-}
 
 
 class OutputOverflow(Exception):
@@ -37,9 +28,15 @@ class OutputRecord:
     output_bytes: int = 0
     console_bytes: int = 0
     console_dropped: bool = False
+    pieces: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """The text of all pieces in order: 0 for `text()`, or the level of the console."""
     _console_lines: int = 0
     _pieces: int = 0
-    _lines: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the script wrote anything."""
+        return bool(self.output_bytes or self.console_bytes)
 
     def take(self, piece: wire.Output) -> pb.OutputItem | None:
         """The piece as it goes to the client; None if all of it is over the console's limit.
@@ -51,7 +48,7 @@ class OutputRecord:
             raise ValueError("more pieces of output than any script can write")
         if piece.kind == _TEXT:
             self._spend(len(piece.text.encode()))
-            self._lines.append(piece.text)
+            self.pieces.append((_TEXT, piece.text))
             return pb.OutputItem(text=piece.text)
         if piece.kind == _IMAGE:
             self._spend(len(piece.data))
@@ -65,7 +62,7 @@ class OutputRecord:
 
     def _take_line(self, piece: wire.Output) -> pb.OutputItem | None:
         level = pb.ConsoleLevel.ValueType(piece.kind)
-        if level not in _PREFIXES:
+        if level not in _LEVELS:
             raise ValueError(f"there is no output kind {piece.kind}")
         # A line costs its line break too, here as in the worker.
         left = self.limits.console_bytes - self.console_bytes - self._console_lines
@@ -78,39 +75,8 @@ class OutputRecord:
         self.console_bytes += len(data)
         self._console_lines += 1
         text = data.decode()
-        self._lines.append(_PREFIXES[level] + text)
+        self.pieces.append((level, text))
         return pb.OutputItem(console=pb.ConsoleLine(level=level, text=text))
-
-    def rendered(self, ending: Ending) -> str:
-        """The text for the model: what was written, then the value or what went wrong."""
-        lines = list(self._lines)
-        if self.console_dropped:
-            lines.append(f"[console output beyond {self.limits.console_bytes} bytes was dropped]")
-        if ending.value_json is not None:
-            lines.append(_shown(ending.value_json))
-        if ending.error is not None:
-            lines.append(_told(ending.error))
-        return cut("\n".join(lines), self.limits.rendered_characters)
-
-
-def _shown(value_json: str) -> str:
-    if value_json.startswith('"'):
-        text: str = orjson.loads(value_json)
-        return text
-    return value_json
-
-
-def _told(error: pb.ScriptError) -> str:
-    parts = [f"{error.name}: {error.message}" if error.message else error.name]
-    if error.tool_name:
-        parts[0] = f"{error.name}: the tool {error.tool_name} failed: {error.message}"
-    if error.excerpt:
-        parts.append(error.excerpt)
-    elif error.position.line:
-        parts[0] += f" (line {error.position.line})"
-    if error.hint:
-        parts.append(error.hint)
-    return "\n".join(parts)
 
 
 def utf8_head(data: bytes, size: int) -> bytes:

@@ -27,6 +27,7 @@ _log = structlog.get_logger(__name__)
 _MAX_FAILURES = 3
 """Workers that die before they are ready, in a row, until the engine counts as down."""
 _RESTART_SECONDS = 0.5
+_CLOSE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,13 @@ class Pool:
         templates = [*self._retired, *([self._template] if self._template else [])]
         for template in templates:
             template.kill()
-        for template in templates:
-            await template.gone.wait()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                for template in templates:
+                    await template.gone.wait()
+        except TimeoutError:
+            # They are killed, and the kernel reaps what this process leaves behind: better than never to end.
+            _log.error("processes were not reaped in time", templates=[repr(template) for template in templates])
 
     async def _take(self) -> Worker:
         while True:

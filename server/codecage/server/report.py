@@ -8,6 +8,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.ledger import Ledger
 from codecage.server.outcome import Ending, outcome_of
 from codecage.server.output import OutputRecord, utf8_head
+from codecage.server.rendering import render
 from codecage.server.request import RunRequest
 from codecage.v1 import codecage_pb2 as pb
 
@@ -19,8 +20,13 @@ _NOTICE_KINDS: Mapping[str, pb.WarningKind.ValueType] = {
     "missing_await": pb.WARNING_KIND_MISSING_AWAIT,
     "abandoned_call": pb.WARNING_KIND_ABANDONED_CALL,
     "unhandled_rejection": pb.WARNING_KIND_UNHANDLED_REJECTION,
-    "coerced": pb.WARNING_KIND_COERCED,
     "precision": pb.WARNING_KIND_PRECISION,
+    "coerced": pb.WARNING_KIND_COERCED,
+    "code_fence": pb.WARNING_KIND_CODE_FENCE,
+    "erased_types": pb.WARNING_KIND_ERASED_TYPES,
+    "shadowed_name": pb.WARNING_KIND_SHADOWED_NAME,
+    "name_collision": pb.WARNING_KIND_NAME_COLLISION,
+    "no_value": pb.WARNING_KIND_NO_VALUE,
 }
 """The warnings that a worker may give."""
 
@@ -67,7 +73,7 @@ def finished_message(
     request: RunRequest, ending: Ending, output: OutputRecord, ledger: Ledger, warnings: Warnings
 ) -> pb.Finished:
     """Everything but the times and memory of `usage`."""
-    rendered = output.rendered(ending)
+    rendered = render(request, ending, output, ledger)
     message = pb.Finished(
         run_id=request.run_id,
         outcome=outcome_of(ending.code),

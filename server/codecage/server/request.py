@@ -6,7 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 
-from codecage.server.dialects import DIALECTS, PLANNED_DIALECTS, SERVED_POLICIES, Dialect, Policy
+from codecage.server.dialects import DIALECTS, Dialect, Policy
 from codecage.server.errors import CatalogUnknown, FeatureMissing, FieldViolation, InvalidRequest
 from codecage.server.jsontext import JsonShape, problem_with
 from codecage.server.limits import Limits
@@ -21,6 +21,7 @@ FEATURES = ("adjust_budget", "tool_pending")
 _RUN_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _MAX_ANNOTATION_BYTES = 64 << 10
 _MAX_LABELS, _MAX_LABEL_KEY_BYTES, _MAX_LABEL_VALUE_BYTES = 32, 64, 256
+_MAX_STATE_BYTES = 1 << 20
 _ANNOTATION_SHAPE = JsonShape(depth=128, items=100_000)
 
 
@@ -37,6 +38,11 @@ class RunRequest:
     input_json: str
     """"" where there is no input."""
     annotations_json: str | None = None
+    language: pb.Language.ValueType = pb.LANGUAGE_AUTO
+    is_check: bool = False
+    """The script is compiled and not run."""
+    state_json: dict[str, str] = field(default_factory=dict[str, str])
+    """What `load(key)` finds: a JSON text for each key."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -48,6 +54,8 @@ def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
     violations = [FieldViolation(f"start.limits.{violation.name}", violation.reason) for violation in broken]
     tools, problems = ToolSet.from_messages(start.tools.tools, "start.tools.tools")
     violations += problems
+    violations += _policy_problems(start)
+    violations += _state_problems(start)
     violations += _source_problems(start, limits)
     violations += _input_problems(start, limits)
     violations += _annotation_problems(start)
@@ -62,7 +70,9 @@ def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
         dialect=dialect,
         limits=limits,
         policy=dialect.policy.override(start.policy),
-        tools=tools,
+        tools=tools.without(dialect.model_tools),
+        language=start.language,
+        state_json=dict(start.state_json),
         input_json=start.input_json,
         annotations_json=start.annotations_json if start.HasField("annotations_json") else None,
         labels=dict(start.labels),
@@ -71,8 +81,6 @@ def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
 
 def _dialect(start: pb.Start) -> Dialect:
     name = start.dialect or "standard"
-    if name in PLANNED_DIALECTS:
-        raise FeatureMissing(f"the dialect {name!r}", "start.dialect")
     if name not in DIALECTS:
         reason = f"there is no dialect {name[:100]!r}; there are {', '.join(sorted(DIALECTS))}"
         raise InvalidRequest(FieldViolation("start.dialect", reason))
@@ -80,21 +88,30 @@ def _dialect(start: pb.Start) -> Dialect:
 
 
 def _refuse_missing_features(start: pb.Start) -> None:
-    if start.language == pb.LANGUAGE_TYPESCRIPT:
-        raise FeatureMissing("TypeScript", "start.language")
     if start.HasField("catalog_id"):
         raise CatalogUnknown(start.catalog_id)
     for name in ("determinism", "journal", "dry_run"):
         if start.HasField(name):
             raise FeatureMissing(name, f"start.{name}")
-    if start.state_json:
-        raise FeatureMissing("state", "start.state_json")
-    for descriptor, value in start.policy.ListFields():
-        if value not in SERVED_POLICIES[descriptor.name]:
-            raise FeatureMissing(f"value {value} of this policy", f"start.policy.{descriptor.name}")
     for index, feature in enumerate(start.required_features):
         if feature not in FEATURES:
             raise FeatureMissing(feature[:100], f"start.required_features[{index}]")
+
+
+def _policy_problems(start: pb.Start) -> list[FieldViolation]:
+    return [
+        FieldViolation(f"start.policy.{descriptor.name}", f"there is no value {value}")
+        for descriptor, value in start.policy.ListFields()
+        if descriptor.enum_type is not None and value not in descriptor.enum_type.values_by_number
+    ]
+
+
+def _state_problems(start: pb.Start) -> list[FieldViolation]:
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in start.state_json.items())
+    if size > _MAX_STATE_BYTES:
+        return [FieldViolation("start.state_json", f"must not hold more than {_MAX_STATE_BYTES} bytes")]
+    found = ((key, problem_with(value.encode(), _ANNOTATION_SHAPE)) for key, value in start.state_json.items())
+    return [FieldViolation(f"start.state_json[{key[:64]!r}]", problem) for key, problem in found if problem]
 
 
 def _source_problems(start: pb.Start, limits: Limits) -> list[FieldViolation]:
@@ -118,7 +135,7 @@ def _annotation_problems(start: pb.Start) -> list[FieldViolation]:
     data = start.annotations_json.encode()
     if len(data) > _MAX_ANNOTATION_BYTES:
         return [FieldViolation("start.annotations_json", f"must not be longer than {_MAX_ANNOTATION_BYTES} bytes")]
-    problem = problem_with(data, _ANNOTATION_SHAPE) if data else ""
+    problem = problem_with(data, _ANNOTATION_SHAPE) if start.HasField("annotations_json") else ""
     return [FieldViolation("start.annotations_json", problem)] if problem else []
 
 

@@ -15,6 +15,24 @@ _UNAWAITED = {
     pb.UNAWAITED_ACTION_CANCEL: "cancel",
     pb.UNAWAITED_ACTION_FAIL: "fail",
 }
+_VALUES = {
+    pb.VALUE_FORM_JSON: "json",
+    pb.VALUE_FORM_STRICT_JSON: "strict",
+    pb.VALUE_FORM_INSPECT: "inspect",
+    pb.VALUE_FORM_TEXT: "text",
+}
+_CALLS = {pb.CALL_FORM_ANY: "any", pb.CALL_FORM_NAME_AND_ARGUMENTS: "name", pb.CALL_FORM_OBJECT: "object"}
+_GLOBALS = {
+    pb.GLOBALS_FORM_ALL: ["ALL_TOOLS", "text", "image", "input", "store", "load", "exit"],
+    pb.GLOBALS_FORM_NONE: [],
+    pb.GLOBALS_FORM_TEXT: ["ALL_TOOLS", "text"],
+}
+_ENTRIES = {
+    pb.ENTRY_FORM_ANY: "any",
+    pb.ENTRY_FORM_BODY: "body",
+    pb.ENTRY_FORM_RUN_FUNCTION: "run_function",
+}
+_LANGUAGES = {pb.LANGUAGE_JAVASCRIPT: "javascript", pb.LANGUAGE_TYPESCRIPT: "typescript"}
 
 
 def script_frame(request: RunRequest) -> wire.SupervisorFrame:
@@ -32,6 +50,12 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
         "consoleBytes": limits.console_bytes,
         "valueBytes": limits.value_bytes,
         "unawaited": _UNAWAITED[policy.unawaited_action],
+        "failuresAreText": policy.failure_form == pb.FAILURE_FORM_ERROR_STRING,
+        "strictArguments": policy.argument_form == pb.ARGUMENT_FORM_STRICT_JSON,
+        "valueForm": _VALUES[policy.value_form],
+        "callForm": _CALLS[policy.call_form],
+        "globals": _GLOBALS[policy.globals_form],
+        "state": request.state_json,
     }
     script = wire.Script(
         source=request.source,
@@ -41,6 +65,8 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
         memory_bytes=limits.memory_bytes,
         compile_memory_bytes=limits.compile_memory_bytes,
         stack_bytes=limits.stack_bytes,
-        argument_bytes=limits.argument_bytes,
+        language=_LANGUAGES.get(request.language, "auto"),
+        entry=_ENTRIES[policy.entry_form],
+        check_only=request.is_check,
     )
     return wire.SupervisorFrame(script=script)

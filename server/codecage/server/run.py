@@ -6,32 +6,48 @@ to be sent. Any sequence of events leads to exactly one ending.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
+import orjson
 import structlog
 
 from codecage.internal.v1 import worker_pb2 as wire
-from codecage.server.answers import PreparedAnswer, prepare_answer, prepare_failure
+from codecage.server.calls import Calls
 from codecage.server.clocks import Clocks
 from codecage.server.death import EFFECTS, Death, ending_of
 from codecage.server.jsontext import JsonShape, problem_with
-from codecage.server.ledger import CallRecord, Ledger
 from codecage.server.limits import Limits
 from codecage.server.outbox import Outbox
 from codecage.server.outcome import SCRIPT_CODES, WORKER_LIMIT_CODES, Ending
-from codecage.server.output import OutputOverflow, OutputRecord
+from codecage.server.output import OutputOverflow, OutputRecord, utf8_head
 from codecage.server.report import Warnings, finished_message, script_error, set_duration
 from codecage.server.request import RunRequest
 from codecage.server.rules import script_frame
+from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["Run", "WorkerPort"]
+__all__ = ["Run", "WorkerPort", "largest_frame"]
 
 _log = structlog.get_logger(__name__)
+_MAX_STATE_TEXT = 8 << 20
+"""Escaping makes the stored texts longer, at most six times."""
+_MAX_REASON_BYTES = 1024
+_NO_VALUE = "no_value"
+"""A notice that matters only where the script wrote nothing either."""
+_MAX_SHOWN = 4
+"""How much longer the shown form of a value may be than its limit; a longer one is not sent."""
+_FRAME_SLACK_BYTES = 1 << 20
 _MEMORY_SLACK_BYTES = 64 << 20
 """What resident memory may be above the limit before the supervisor kills; the kernel's own limit comes first."""
 
 _DEADLOCK = "the script waits for a promise that can never settle: no tool call is open and nothing is left to run"
+
+
+def largest_frame(limits: Limits) -> int:
+    """The size of the largest frame that an honest worker sends."""
+    finished = (1 + _MAX_SHOWN) * limits.value_bytes + _MAX_STATE_TEXT
+    # A line of the console is cut by characters, of up to three bytes, before it is sent.
+    return max(limits.argument_bytes, finished, limits.output_bytes, 3 * limits.console_bytes) + _FRAME_SLACK_BYTES
 
 
 class WorkerPort(Protocol):
@@ -46,10 +62,6 @@ class WorkerPort(Protocol):
     def usage(self) -> tuple[float, int]:
         """Processor time in seconds and peak memory in bytes since the lease, by the kernel's word."""
         ...
-
-
-class ProtocolViolation(Exception):
-    """The worker sent what no honest worker sends."""
 
 
 class Run:
@@ -68,17 +80,23 @@ class Run:
         self._ceilings = ceilings
         self._queued = queued
         self._clocks = Clocks(request.limits, now)
-        self._ledger = Ledger(request.run_id, now)
         self._output = OutputRecord(request.limits)
         self._warnings = Warnings()
+        self._calls = Calls(request, self._clocks, self.outbox, self._warnings, now)
         self._answers_given = 0
         self._waits_owed = 1
         """How often the worker may say that it waits: once for its script and once for each frame of answers."""
         self._is_half_closed = False
+        self._state = request.state_json
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
 
     def start(self) -> None:
         """Gives the worker its script."""
+        for tool in self.request.tools.tools:
+            if tool.hints is not None and (tool.hints.max_concurrency or tool.hints.HasField("serial_key")):
+                message = f"the hints max_concurrency and serial_key are not served; those of {tool.name} are ignored"
+                self._warnings.add(pb.WARNING_KIND_NOT_SERVED, message)
+                break
         self._worker.send(script_frame(self.request))
 
     @property
@@ -88,7 +106,7 @@ class Run:
 
     def next_deadline(self) -> float:
         """When `on_time` must be called at the latest."""
-        return min(self._clocks.next_deadline(), self._ledger.next_deadline(), self.rpc_deadline)
+        return min(self._clocks.next_deadline(), self._calls.ledger.next_deadline(), self.rpc_deadline)
 
     # From the worker.
 
@@ -150,14 +168,13 @@ class Run:
             self._end_at_limit(turn.limit, now)
             return
         for call in turn.calls:
-            self._on_call(call, now)
-            if self.ending is not None:
-                return
-        if self._is_half_closed and self._ledger.open_count:
+            self._calls.take(call, now)
+        self._give(now)
+        if self._is_half_closed and self._calls.open_count:
             self._end_for_caller("the caller closed its side of the stream while tool calls were open", now)
         elif turn.waiting and turn.answers_taken == self._answers_given:
             self._clocks.compute(now, is_computing=False)
-            if not self._ledger.open_count:
+            if not self._calls.open_count:
                 self._end(Ending.failure("deadlock", "Deadlock", _DEADLOCK), now)
 
     def _end_at_limit(self, broken: wire.LimitBroken, now: float) -> None:
@@ -167,38 +184,26 @@ class Run:
         error = script_error(wire.Error(name=name, message=broken.message, line=broken.line, column=broken.column))
         self._end(Ending(broken.code, error), now)
 
-    def _on_call(self, call: wire.Call, now: float) -> None:
-        limits = self.request.limits
-        if call.sequence != len(self._ledger) + 1:
-            raise ProtocolViolation("a call out of sequence")
-        if call.tool >= len(self.request.tools.tools):
-            raise ProtocolViolation("a call of a tool that does not exist")
-        if len(self._ledger) >= limits.calls or self._ledger.open_count >= limits.calls_in_flight:
-            raise ProtocolViolation("more calls than it may make")
-        arguments = call.arguments_json.encode()
-        if len(arguments) > limits.argument_bytes or problem_with(arguments, self._shape) or arguments[:1] != b"{":
-            raise ProtocolViolation("arguments that are too large or not an object")
-        tool = self.request.tools.tools[call.tool]
-        self.outbox.add_call(self._ledger.add(call, tool, tool.timeout or limits.tool_timeout, now))
-
     def _on_finished(self, finished: wire.Finished, now: float) -> None:
         if finished.code not in SCRIPT_CODES:
             raise ProtocolViolation("an outcome that does not exist")
-        self._warnings.add_notices(finished.notices)
+        self._warnings.add_notices(notice for notice in finished.notices if notice.code != _NO_VALUE)
+        if finished.HasField("state_json"):
+            self._state = _checked_state(finished.state_json)
         if finished.code == "completed":
             value = finished.value_json if finished.HasField("value_json") else None
             self._check_value(value)
-            self._end(Ending("completed", value_json=value), now)
+            self._check_shown(finished.shown)
+            if value is None and not self._output.is_written:
+                self._warn_of_no_value(finished)
+            self._end(Ending("completed", value_json=value, shown=finished.shown or None), now)
             return
         error = script_error(finished.error)
         code = finished.code
-        record = self._ledger.get(finished.error.call)
-        if record is not None and record.failure_code:
-            error.tool_name, error.call_id, error.tool_code = (
-                record.tool.name,
-                record.call_id,
-                record.failure_code,
-            )
+        record = self._calls.failed_call(finished.error.call)
+        if record is not None:
+            error.tool_name, error.tool_code = record.tool.name, record.failure_code
+            error.call_id = record.call_id
         elif code == "tool_error" and finished.error.call:
             code = "script_error"  # that call has not failed; a failure without a call never left the worker
         self._end(Ending(code, error), now)
@@ -210,6 +215,11 @@ class Run:
         if len(data) > self.request.limits.value_bytes or problem_with(data, self._shape):
             raise ProtocolViolation("a value that is too large or not JSON")
 
+    def _check_shown(self, shown: str) -> None:
+        # Indentation makes a value longer, but not without bounds: 128 levels of two spaces.
+        if len(shown.encode()) > _MAX_SHOWN * self.request.limits.value_bytes:
+            raise ProtocolViolation("a shown value that is too large")
+
     # From the caller.
 
     def on_message(self, message: pb.RunRequest, now: float) -> None:
@@ -220,11 +230,12 @@ class Run:
         if kind == "tool_results":
             self._on_results(message.tool_results, now)
         elif kind == "tool_pending":
-            self._on_pending(message.tool_pending, now)
+            self._calls.take_pending(message.tool_pending, now)
         elif kind == "adjust_budget":
             self._on_budget(message.adjust_budget, now)
         elif kind == "cancel":
-            self._end_for_caller(message.cancel.reason[:1024] or "the caller cancelled the run", now)
+            reason = utf8_head(message.cancel.reason.encode(), _MAX_REASON_BYTES).decode()
+            self._end_for_caller(reason or "the caller cancelled the run", now)
         elif kind == "suspend":
             self._warnings.add(pb.WARNING_KIND_NOT_SERVED, "this server cannot suspend a run; it goes on")
         elif kind == "start":
@@ -234,7 +245,7 @@ class Run:
     def on_half_close(self, now: float) -> None:
         """The caller will send nothing more."""
         self._is_half_closed = True
-        if self.ending is None and self._ledger.open_count:
+        if self.ending is None and self._calls.open_count:
             self._end_for_caller("the caller closed its side of the stream while tool calls were open", now)
 
     def on_disconnect(self, now: float) -> None:
@@ -242,53 +253,21 @@ class Run:
         self._end_for_caller("the caller closed the stream", now)
 
     def _on_results(self, results: pb.ToolResults, now: float) -> None:
-        answers: list[wire.Answer] = []
-        for result in results.results:
-            record = self._ledger.find(result.call_id)
-            if record is None or not record.is_open:
-                self._warn_stray(result.call_id)
-                continue
-            prepared = prepare_answer(record, result, self.request.limits)
-            answers.append(self._book(record, prepared, now))
-            ends_run = self.request.policy.answer_limit_action == pb.LIMIT_ACTION_END_RUN
-            if prepared.is_too_large and ends_run:
-                message = f"the answer of {record.tool.name} is larger than its limit"
-                self._end(Ending.failure("answer_size", "AnswerSize", message), now)
-                return
-        self._give(answers, now)
+        ending = self._calls.take_results(results, now)
+        if ending is not None:
+            self._end(ending, now)
+        else:
+            self._give(now)
 
-    def _book(self, record: CallRecord, prepared: PreparedAnswer, now: float) -> wire.Answer:
-        if record.approval_since:
-            self._clocks.approvals_changed(now, -1)
-        record.answer_bytes = prepared.size
-        self._ledger.close(record, prepared.status, now, prepared.failure_code)
-        return prepared.wire
-
-    def _give(self, answers: list[wire.Answer], now: float) -> None:
-        if not answers:
-            return
-        self._answers_given += len(answers)
-        self._waits_owed += 1
-        self._clocks.compute(now, is_computing=True)
-        self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
-
-    def _warn_stray(self, call_id: str) -> None:
-        self._warnings.add(
-            pb.WARNING_KIND_STRAY_ANSWER, f"call {call_id[:100]!r} is not open; what came for it was ignored"
-        )
-
-    def _on_pending(self, pending: pb.ToolPending, now: float) -> None:
-        for call_id in pending.call_ids:
-            record = self._ledger.find(call_id)
-            if record is None or not record.is_open:
-                self._warn_stray(call_id)
-            elif not pending.resolved and not record.approval_since:
-                record.approval_since = now
-                self._clocks.approvals_changed(now, 1)
-            elif pending.resolved and record.approval_since:
-                record.approval += now - record.approval_since
-                record.approval_since = 0.0
-                self._clocks.approvals_changed(now, -1)
+    def _give(self, now: float) -> None:
+        """Gives the worker the answers that are ready."""
+        answers = self._calls.answers
+        if answers:
+            self._answers_given += len(answers)
+            self._waits_owed += 1
+            self._clocks.compute(now, is_computing=True)
+            self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
+            answers.clear()
 
     def _on_budget(self, adjust: pb.AdjustBudget, now: float) -> None:
         clock = {pb.CLOCK_SCRIPT: "script", pb.CLOCK_WALL: "wall", pb.CLOCK_LIFETIME: "lifetime"}.get(adjust.clock)
@@ -317,25 +296,15 @@ class Run:
         elif now >= self.rpc_deadline:
             self._end_for_caller("the deadline of the call to this service has come", now)
         else:
-            self._time_out_calls(now)
+            self._calls.time_out(now)
+            self._give(now)
 
     def _time_ending(self, code: str, message: str) -> Ending:
-        waited_for = sorted({record.tool.name for record in self._ledger.open_calls()})
+        waited_for = sorted({record.tool.name for record in self._calls.ledger.open_calls()})
         if waited_for:
             message += f"; it was waiting for {', '.join(waited_for[:10])}"
         name = "ScriptTimeLimit" if code == "script_time" else "WallTimeLimit"
         return Ending.failure(code, name, message)
-
-    def _time_out_calls(self, now: float) -> None:
-        late = [call for call in self._ledger.open_calls() if (call.deadline() or float("inf")) <= now]
-        answers: list[wire.Answer] = []
-        for record in late:
-            message = f"{record.tool.name} did not answer within {record.timeout:g} s"
-            answers.append(self._book(record, prepare_failure(record, "tool_timeout", message), now))
-        if late:
-            ids = [record.call_id for record in late]
-            self.outbox.add_cancelled(ids, pb.CANCEL_REASON_TIMEOUT, "the call took longer than its timeout")
-            self._give(answers, now)
 
     def on_sample(self, cpu_seconds: float, memory_bytes: int, now: float) -> None:
         """The kernel's count of processor time and of memory beyond what the worker began with."""
@@ -360,9 +329,11 @@ class Run:
         self.ending = ending
         cpu_seconds, peak_bytes = self._worker.usage()
         self._worker.kill()
-        self._cancel_open_calls(ending, now)
+        is_caller_gone = ending.code == "cancelled" and self._is_half_closed
+        self._calls.cancel_open(ending.code, is_caller_gone=is_caller_gone, now=now)
         self._add_closing_warnings(ending)
-        message = finished_message(self.request, ending, self._output, self._ledger, self._warnings)
+        message = finished_message(self.request, ending, self._output, self._calls.ledger, self._warnings)
+        message.state_json.update(self._state)
         usage = message.usage
         for name, seconds in self._clocks.totals(now).items():
             set_duration(usage, name, seconds)
@@ -370,25 +341,32 @@ class Run:
         set_duration(usage, "queue_time", self._queued)
         usage.peak_memory_bytes = max(peak_bytes, death.peak_bytes if death else 0, 0)
         self.outbox.add_finished(message)
-        _log.info("run ended", run_id=self.request.run_id, outcome=ending.code, calls=len(self._ledger))
-
-    def _cancel_open_calls(self, ending: Ending, now: float) -> None:
-        open_calls = list(self._ledger.open_calls())
-        if not open_calls:
-            return
-        is_caller_gone = ending.code == "cancelled" and self._is_half_closed
-        status = pb.CALL_STATUS_UNANSWERED if is_caller_gone else pb.CALL_STATUS_CANCELLED
-        for record in open_calls:
-            self._ledger.close(record, status, now)
-        reason = pb.CANCEL_REASON_ABANDONED if ending.code == "completed" else pb.CANCEL_REASON_RUN_ENDED
-        self.outbox.add_cancelled([record.call_id for record in open_calls], reason, f"the run ended: {ending.code}")
+        _log.info("run ended", run_id=self.request.run_id, outcome=ending.code, calls=len(self._calls.ledger))
 
     def _add_closing_warnings(self, ending: Ending) -> None:
         limits = self.request.limits
         if self._output.console_dropped:
             message = f"console output beyond {limits.console_bytes} bytes was dropped (truncated)"
             self._warnings.add(pb.WARNING_KIND_CONSOLE_OVERFLOW, message)
-        wrote_nothing = not self._output.output_bytes and not self._output.console_bytes
-        if ending.code == "completed" and ending.value_json is None and wrote_nothing:
+
+    def _warn_of_no_value(self, finished: wire.Finished) -> None:
+        told = [notice for notice in finished.notices if notice.code == _NO_VALUE]
+        if told:
+            self._warnings.add_notices(told[:1])
+        elif self.request.source.strip():
             message = "nothing was returned and nothing was written: end the script with return"
             self._warnings.add(pb.WARNING_KIND_NO_VALUE, message)
+
+
+def _checked_state(text: str) -> dict[str, str]:
+    """What a worker says its script stored. Raises ProtocolViolation."""
+    try:
+        state: object = orjson.loads(text) if len(text) <= _MAX_STATE_TEXT else None
+    except orjson.JSONDecodeError:
+        state = None
+    if not isinstance(state, dict):
+        raise ProtocolViolation("a state that is too large or no object")
+    entries = cast("dict[str, object]", state)
+    if not all(isinstance(value, str) for value in entries.values()):
+        raise ProtocolViolation("a state that holds more than texts")
+    return cast("dict[str, str]", entries)

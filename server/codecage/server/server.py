@@ -30,6 +30,7 @@ __all__ = ["ServerError", "serve"]
 _log = structlog.get_logger(__name__)
 _SERVICE = pb.DESCRIPTOR.services_by_name["CodeModeService"].full_name
 _MAX_MESSAGE_BYTES = 64 << 20
+_LAST_MESSAGES_SECONDS = 2.0
 
 
 class ServerError(Exception):
@@ -108,17 +109,20 @@ class _Stop:
 async def _drain(
     server: grpc.aio.Server, pool: Pool, healthy: health.aio.HealthServicer, stop: _Stop, seconds: float
 ) -> None:
-    """Admits no more and lets running scripts end, for a while."""
+    """Admits no more and lets running scripts end, for a while.
+
+    The listeners stay open meanwhile, so that a new caller hears that the server drains and when to try again.
+    """
     _log.info("draining", running=pool.slots.used)
     await healthy.enter_graceful_shutdown()
     pool.drain()
-    done = asyncio.ensure_future(server.stop(seconds))
+    idle = asyncio.ensure_future(pool.slots.wait_idle())
     at_once = asyncio.ensure_future(stop.at_once.wait())
-    await asyncio.wait({done, at_once}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({idle, at_once}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    idle.cancel()
     at_once.cancel()
-    if not done.done():
-        await server.stop(0)
-        await done
+    # The last messages of the runs that have just ended are still on their way.
+    await server.stop(_LAST_MESSAGES_SECONDS if idle.done() and not stop.at_once.is_set() else 0)
 
 
 def _listen(server: grpc.aio.Server, address: str) -> str:

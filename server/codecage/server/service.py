@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from importlib import metadata
-from typing import cast
+from typing import Any, cast
 
 import grpc
 import structlog
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server import status
+from codecage.server.check import check_response, decode_check
 from codecage.server.dialects import DIALECTS
 from codecage.server.errors import FieldViolation, InvalidRequest, NotRun, NotServed
 from codecage.server.limits import Limits
+from codecage.server.local import run_on
 from codecage.server.pool import Pool
 from codecage.server.request import FEATURES, RunRequest, decode_start
 from codecage.server.sampler import Sampler
@@ -57,8 +59,13 @@ class CodeModeService(rpc.CodeModeServiceServicer):
     async def Check(
         self, request: pb.CheckRequest, context: grpc.aio.ServicerContext[pb.CheckRequest, pb.CheckResponse]
     ) -> pb.CheckResponse:
-        """Not served."""
-        return await status.abort(context, NotServed("this server does not serve Check"))
+        """Compiles a script without running it; see the contract."""
+        try:
+            check = decode_check(request, self._ceilings)
+            async with self._pool.lease(_caller(context)) as worker:
+                return check_response(check, await run_on(worker, check))
+        except NotRun as error:
+            return await status.abort(context, error)
 
     async def Describe(
         self,
@@ -82,7 +89,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         engine = pool.engine
         return pb.GetServerInfoResponse(
             protocol_version="v1",
-            server_version=metadata.version("codecage"),
+            server_version=_version(),
             engine=pb.EngineInfo(
                 name=engine.engine,
                 binding_version=engine.binding_version,
@@ -120,9 +127,16 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         )
 
 
-def _caller(context: Stream) -> str:
+def _caller(context: grpc.aio.ServicerContext[Any, Any]) -> str:
     """Whose turn it is in the queue: what the caller says of itself, else where it comes from."""
     for key, value in context.invocation_metadata() or ():
         if key == CALLER_METADATA:
             return str(value)[:200]
     return str(context.peer())
+
+
+def _version() -> str:
+    try:
+        return metadata.version("codecage")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -13,7 +13,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.limits import Limits
 from codecage.server.request import RunRequest
-from codecage.server.run import Run
+from codecage.server.run import Run, largest_frame
 from codecage.server.sampler import Sampler
 from codecage.server.worker import Worker
 from codecage.v1 import codecage_pb2 as pb
@@ -27,7 +27,6 @@ _STARTED_SECONDS = 0.005
 """How long `Started` waits for a first event to travel with."""
 _LAST_WRITE_SECONDS = 30.0
 """How long a caller may leave messages unread once the run is over."""
-_FRAME_SLACK_BYTES = 1 << 20
 
 
 class Session:
@@ -50,8 +49,7 @@ class Session:
         """Runs the script to its end and writes everything that comes of it."""
         self._started = started
         limits = self.run.request.limits
-        largest = max(limits.argument_bytes, limits.value_bytes, limits.output_bytes)
-        self._worker.lease(self, largest + _FRAME_SLACK_BYTES)
+        self._worker.lease(self, largest_frame(limits))
         self._set_rpc_deadline()
         reader = self._loop.create_task(self._read())
         due = self._loop.call_later(_STARTED_SECONDS, self._send_started)

@@ -92,6 +92,7 @@ class Slots:
         self._queue = _FairQueue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._changed = asyncio.Event()
 
     @property
     def used(self) -> int:
@@ -118,6 +119,12 @@ class Slots:
         finally:
             slot.close()
 
+    async def wait_idle(self) -> None:
+        """Until no place is taken."""
+        while self.used:
+            self._changed.clear()
+            await self._changed.wait()
+
     def close(self) -> None:
         """Admits no more; those that wait are refused."""
         self._is_closed = True
@@ -131,6 +138,7 @@ class Slots:
                 waiter.set_result(None)
                 return
         self._free += 1
+        self._changed.set()
 
     def give_back_after(self, event: asyncio.Event) -> None:
         """Gives a place back once `event` is set."""

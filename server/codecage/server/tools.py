@@ -10,6 +10,7 @@ import orjson
 
 from codecage.server.errors import FieldViolation
 from codecage.server.jsontext import JsonShape, is_json_object, problem_with
+from codecage.server.schemas import CompiledSchema, compile_schema
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["MAX_TOOLS", "Tool", "ToolSet"]
@@ -30,6 +31,12 @@ class Tool:
     hints: pb.ToolHints | None
     timeout: float
     """Seconds that one call may take; 0 for no limit of its own."""
+    input_schema_json: str = ""
+
+    @property
+    def schema(self) -> CompiledSchema:
+        """What its arguments are checked against; compiled when first needed."""
+        return compile_schema(self.input_schema_json)
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,12 @@ class ToolSet:
     def json(self) -> str:
         """Names and descriptions as the worker takes them."""
         return orjson.dumps([[tool.name, tool.description] for tool in self.tools]).decode()
+
+    def without(self, names: frozenset[str]) -> ToolSet:
+        """Those that have none of these names."""
+        if not any(tool.name in names for tool in self.tools):
+            return self
+        return ToolSet(tuple(tool for tool in self.tools if tool.name not in names))
 
     @classmethod
     def from_messages(cls, messages: Iterable[pb.Tool], path: str) -> tuple[ToolSet, list[FieldViolation]]:
@@ -61,7 +74,7 @@ class ToolSet:
                 violations.append(FieldViolation(f"{here}.name", reason))
             hints = message.hints if message.HasField("hints") else None
             timeout = message.hints.timeout.ToNanoseconds() / 1e9
-            tools.append(Tool(message.name, message.description, hints, timeout))
+            tools.append(Tool(message.name, message.description, hints, timeout, message.input_schema_json))
         return cls(tuple(tools)), violations
 
 

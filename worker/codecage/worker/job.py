@@ -6,12 +6,12 @@ import base64
 import binascii
 import json
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.channel import Channel
-from codecage.worker.excerpt import excerpt, line_count
-from codecage.worker.lockdown.limits import lower_memory
+from codecage.worker.normaliser import Entry, Language, Normalised, Refusal
+from codecage.worker.positions import Positions
 from codecage.worker.realm import FromHost, Realm, ToHost
 
 __all__ = ["Job"]
@@ -19,6 +19,8 @@ __all__ = ["Job"]
 _FLUSH_BYTES = 256 << 10
 """Calls of one turn are sent early once they hold this much."""
 _MAX_NOTICES = 100
+_COLLECTED_SOURCE = 16 << 10
+"""Characters of a source from which parsing leaves enough behind to be worth a collection."""
 
 
 class Job:
@@ -27,11 +29,12 @@ class Job:
     Owns nothing that outlives the process.
     """
 
-    def __init__(self, realm: Realm, channel: Channel, baseline_bytes: int) -> None:
+    def __init__(self, realm: Realm, channel: Channel, lower_memory: Callable[[int], None]) -> None:
         self._realm = realm
         self._channel = channel
-        self._baseline_bytes = baseline_bytes
-        self._source = ""
+        self._lower_memory = lower_memory
+        """Lowers the limit to so many bytes beyond what the worker starts with."""
+        self._positions = Positions("")
         self._calls: list[wire.Call] = []
         self._call_bytes = 0
         self._answers_taken = 0
@@ -46,6 +49,7 @@ class Job:
             ToHost.ERROR: self._error,
             ToHost.NOTICE: self._notice,
             ToHost.END: self._end,
+            ToHost.STATE: self._state,
         }
 
     def run(self) -> NoReturn:
@@ -53,14 +57,13 @@ class Job:
         script = self._channel.receive().script
         realm = self._realm
         realm.listen(lambda op, n, first, second: self._handlers[op](n, first, second))
-        self._source = script.source
-        lower_memory(self._baseline_bytes + script.compile_memory_bytes)
+        self._positions = Positions(script.source)
+        self._lower_memory(script.compile_memory_bytes)
         realm.engine.set_stack_quota(script.stack_bytes)
         realm.ask(FromHost.CONFIGURE, 0, f'{{"rules":{script.rules_json},"tools":{script.tools_json}}}')
         realm.ask(FromHost.INPUT, 0, script.input_json)
-        realm.ask(FromHost.CHECK, 0, script.source)
-        body = self._compile()
-        lower_memory(self._baseline_bytes + script.memory_bytes)
+        body = self._compile(script)
+        self._lower_memory(script.memory_bytes)
         realm.start(body)
         while True:
             realm.loop.drain()
@@ -69,13 +72,51 @@ class Job:
             self._send_turn(waiting=True)
             self._take_answers()
 
-    def _compile(self) -> object:
+    def _compile(self, script: wire.Script) -> object:
+        realm = self._realm
+        language, entry = cast("Language", script.language), cast("Entry", script.entry)
+        found = realm.normaliser.normalise(script.source, language, entry)
+        if isinstance(found, Refusal):
+            self._refuse(found)
+        self._positions.script = found
+        for notice in found.notices:
+            self._finished.notices.add(code=notice.code, message=notice.message, line=notice.line, column=notice.column)
+        # The engine has the last word: it takes the text as the body of a function and nothing more, or refuses it.
+        realm.ask(FromHost.CHECK, 0, found.text)
+        if script.check_only:
+            self._tell_check(found)
+        if len(script.source) > _COLLECTED_SOURCE:
+            realm.engine.collect()  # what the parser left, before the limit is lowered
         try:
-            return self._realm.compile(self._source)
+            return realm.compile(found.text)
         except Exception as error:  # the binding's own class; the text was checked, so only its size can be at fault
             fields = {"name": "SyntaxError", "message": str(error).partition("\n")[0][:1000]}
             self._error(0, b"syntax_error", json.dumps(fields).encode())
             raise AssertionError("unreachable") from error
+
+    def _refuse(self, refusal: Refusal) -> NoReturn:
+        is_syntax = refusal.kind == "syntax"
+        error = wire.Error(
+            name="SyntaxError" if is_syntax else "EntryPointMissing",
+            message=refusal.message,
+            line=refusal.line,
+            column=refusal.column,
+            hint=refusal.hint,
+            excerpt=self._positions.excerpt(refusal.line, refusal.column),
+        )
+        self._finished.code = "syntax_error" if is_syntax else "entry_point_missing"
+        self._finished.error.CopyFrom(error)
+        self._send_finished()
+
+    def _tell_check(self, found: Normalised) -> NoReturn:
+        facts = {
+            "entry": found.entry,
+            "language": found.language,
+            "tools": found.tools,
+            "computed": found.computed,
+        }
+        self._finished.value_json = json.dumps(facts)
+        self._send_finished()
 
     def _take_answers(self) -> None:
         for answer in self._channel.receive().answers.answers:
@@ -97,6 +138,7 @@ class Job:
         self._channel.send(wire.WorkerFrame(turn=turn))
 
     def _send_finished(self) -> NoReturn:
+        self._realm.ask(FromHost.STATE)
         self._channel.send(wire.WorkerFrame(finished=self._finished))
         self._channel.sleep()
 
@@ -115,7 +157,7 @@ class Job:
     def _call(self, sequence: int, arguments: bytes, where: bytes) -> int:
         tool, line, column = where.split(b",")
         call = wire.Call(sequence=sequence, tool=int(tool), arguments_json=arguments.decode())
-        call.line, call.column = int(line), int(column)
+        call.line, call.column = self._positions.place(int(line), int(column))
         self._calls.append(call)
         self._call_bytes += len(arguments)
         if self._call_bytes > _FLUSH_BYTES:
@@ -123,7 +165,7 @@ class Job:
         return 1
 
     def _limit(self, _number: int, code: bytes, text: bytes) -> NoReturn:
-        line, column, message = _placed(text)
+        line, column, message = self._placed(text)
         limit = wire.LimitBroken(code=code.decode(), message=message, line=line, column=column)
         self._calls = []
         self._send_turn(waiting=False, limit=limit)
@@ -133,32 +175,34 @@ class Job:
         self._is_settled = True
         return 1
 
-    def _result(self, has_value: int, value: bytes, _second: bytes) -> int:
+    def _result(self, has_value: int, value: bytes, shown: bytes) -> int:
         if has_value:
             self._finished.value_json = value.decode()
+        if shown:
+            self._finished.shown = shown.decode()
+        return 1
+
+    def _state(self, _number: int, state: bytes, _second: bytes) -> int:
+        self._finished.state_json = state.decode()
         return 1
 
     def _error(self, call: int, code: bytes, text: bytes) -> NoReturn:
         error = wire.Error(call=call, **json.loads(text))
-        if code == b"syntax_error":
-            # The engine reports a missing bracket behind the script.
-            error.line = min(error.line, line_count(self._source))
-        error.excerpt = excerpt(self._source, error.line, error.column)
+        error.line, error.column = self._positions.place(error.line, error.column)
+        error.stack = self._positions.stack(error.stack)
+        error.excerpt = self._positions.excerpt(error.line, error.column)
         self._finished = wire.Finished(code=code.decode(), error=error, notices=self._finished.notices)
         self._send_finished()
 
     def _notice(self, _number: int, code: bytes, text: bytes) -> int:
         if len(self._finished.notices) < _MAX_NOTICES:
-            line, column, message = _placed(text)
+            line, column, message = self._placed(text)
             self._finished.notices.add(code=code.decode(), message=message[:2000], line=line, column=column)
         return 1
 
     def _end(self, _number: int, _first: bytes, _second: bytes) -> NoReturn:
-        if self._calls:
-            self._send_turn(waiting=False)
         self._send_finished()
 
-
-def _placed(text: bytes) -> tuple[int, int, str]:
-    line, column, message = text.split(b",", 2)
-    return int(line), int(column), message.decode()
+    def _placed(self, text: bytes) -> tuple[int, int, str]:
+        line, column, message = text.split(b",", 2)
+        return (*self._positions.place(int(line), int(column)), message.decode())

@@ -13,6 +13,7 @@ from typing import Any
 
 from codecage.worker.engine import Engine, EngineError
 from codecage.worker.loop import JobLoop
+from codecage.worker.normaliser import Normaliser
 
 __all__ = ["BROKEN_BRIDGE_EXIT", "FromHost", "HostCall", "Realm", "ToHost"]
 
@@ -22,7 +23,20 @@ BROKEN_BRIDGE_EXIT = 71
 HostCall = Callable[[int, int, bytes, bytes], int]
 """What handles a call of the prelude: operation, number, two texts in UTF-8. Must not raise."""
 
-_FILES = ("intrinsics", "text", "errors", "inspect", "console", "values", "calls", "hints", "globals", "run")
+_FILES = (
+    "intrinsics",
+    "text",
+    "errors",
+    "inspect",
+    "console",
+    "values",
+    "readable",
+    "calls",
+    "hints",
+    "globals",
+    "polyfills",
+    "run",
+)
 _MUST_BE_ABSENT = (
     "WebAssembly",
     "SharedArrayBuffer",
@@ -48,13 +62,13 @@ _EMPTY_DEBUGGER = """(() => {
 class ToHost:
     """Operations that the prelude asks of the worker. The same numbers stand in js/cage.js."""
 
-    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END = range(1, 9)
+    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END, STATE = range(1, 10)
 
 
 class FromHost:
     """Operations that the worker asks of the prelude. The same numbers stand in js/cage.js."""
 
-    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH = range(1, 7)
+    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, STATE, RESET = range(1, 9)
     ANSWER = 10
 
 
@@ -64,6 +78,7 @@ class Realm:
     def __init__(self, engine: Engine, loop: JobLoop) -> None:
         self.engine = engine
         self.loop = loop
+        self.normaliser = Normaliser(engine)
         self._handler: HostCall | None = None
         boot = engine.evaluate(_prelude(), "prelude.js")
         entrances = boot(self._make_host())
@@ -82,9 +97,9 @@ class Realm:
         return int(self._dispatch(operation, number, text))
 
     def compile(self, source: str) -> Any:
-        """The script as an async function. The header stands on line 0, so that the script's own lines count from 1."""
+        """The script as an async function. The first line of `source` is line 0: the script's own begin behind it."""
         # The parameter shadows what the binding left in the global scope and cannot be deleted there.
-        wrapped = f"(function (debuggerGlobal) {{ return async function () {{\n{source}\n}} }})()"
+        wrapped = f"(function (debuggerGlobal) {{ return async function () {{ {source}\n}} }})()"
         return self.engine.evaluate(wrapped, "script.js", 0)
 
     def start(self, body: Any) -> None:

@@ -1,7 +1,8 @@
 """The template: the process that prepares the engine once, forks a worker for each script, and reaps them.
 
-It never runs a caller's script, holds no secret and is replaced after a number of forks. It has one thread and one
-connection, the control socket to the supervisor. When it dies its workers die with it.
+It never runs a caller's script, holds no secret and is replaced after a number of forks. It runs in one thread, beside
+idle ones of the engine, and has one connection, the control socket to the supervisor. When it dies its workers die
+with it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces, en
 from codecage.worker.lockdown.privileges import die_with_parent, go_first
 from codecage.worker.loop import JobLoop
 from codecage.worker.realm import Realm
+from codecage.worker.rehearsal import rehearse
 from codecage.worker.selfcheck import check_realm
 from codecage.worker.worker import Birth, become_worker
 
@@ -38,6 +40,8 @@ CANNOT_PREPARE_EXIT = 72
 _MAX_PACKET = 4096
 _SELF_CHECK_SECONDS = 10.0
 _IDLE_SECONDS = 0.05
+_REHEARSALS = 60
+"""Runs of a sample script before the first fork: what they compile is inherited."""
 
 
 class Template:
@@ -111,6 +115,9 @@ class Template:
         realm = self._realm = Realm(engine, self._loop)
         self._loop.drain()
         engine.collect()
+        # After the collection, which would throw the compiled code away again.
+        realm.normaliser.warm_up()
+        rehearse(realm, _REHEARSALS)
         time.sleep(_IDLE_SECONDS)  # the engine's helper threads must be idle: they do not survive the fork
         gc.collect()
         gc.disable()

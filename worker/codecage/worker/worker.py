@@ -17,12 +17,13 @@ from codecage.worker.lockdown.descriptors import close_inherited
 from codecage.worker.lockdown.identity import change_user
 from codecage.worker.lockdown.landlock import restrict_files
 from codecage.worker.lockdown.layers import Layer, State
-from codecage.worker.lockdown.limits import Footprint, apply_limits
+from codecage.worker.lockdown.limits import Footprint, apply_limits, lower_memory
 from codecage.worker.lockdown.privileges import drop_privileges
 from codecage.worker.lockdown.seccomp import install_filter
 from codecage.worker.loop import JobLoop
 from codecage.worker.probe import run_probe
 from codecage.worker.realm import BROKEN_BRIDGE_EXIT, Realm
+from codecage.worker.rehearsal import rehearse
 
 __all__ = ["Birth", "become_worker", "prepare_realm"]
 
@@ -59,10 +60,12 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
             realm.engine.run_single_threaded()
         layers += _lock(birth, footprint)
         channel = Channel()
+        # Touches every page that a script will touch, ahead of the lease.
+        rehearse(realm, times=1)
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
         if birth.probe:
             run_probe(birth.probe, channel)
-        Job(realm, channel, footprint.data).run()
+        Job(realm, channel, lambda size: lower_memory(footprint.data + size)).run()
     except MemoryError:
         os._exit(OUT_OF_MEMORY_EXIT)
     except EngineError as error:

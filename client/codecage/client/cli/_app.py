@@ -16,11 +16,12 @@ app = typer.Typer(
 )
 app.command("run")(_run.run)
 app.command("info")(_info.info)
-app.command(
-    "serve",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)(_serve.serve)
+for _name, _command in (("serve", _serve.serve), ("doctor", _serve.doctor)):
+    app.command(
+        _name,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )(_command)
 
 
 def _print_version(is_asked: bool) -> None:

@@ -1,7 +1,8 @@
-"""`codecage serve`: become a server."""
+"""`codecage serve` and `codecage doctor`: become a program of the server."""
 
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -11,5 +12,17 @@ def serve(context: typer.Context) -> None:
 
     Every option goes to the server: see `codecage serve --help`.
     """
+    _become("codecage.server", context)
+
+
+def doctor(context: typer.Context) -> None:
+    """Show what shields scripts on this machine, and try to break out of a worker.
+
+    Takes the options of `codecage serve`. Exit code 0 only if every required layer holds and every escape failed.
+    """
+    _become("codecage.server.doctor", context)
+
+
+def _become(module: str, context: typer.Context) -> NoReturn:
     # Another program: the client knows nothing of the server but its protocol. No shell is wanted (S606).
-    os.execv(sys.executable, [sys.executable, "-m", "codecage.server", *context.args])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, "-m", module, *context.args])  # noqa: S606

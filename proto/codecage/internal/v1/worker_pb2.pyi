@@ -44,6 +44,8 @@ class _AnswerKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerKind
     """The value is the text itself."""
     ANSWER_KIND_ERROR: _AnswerKind.ValueType  # 3
     """JSON text of a ToolError's fields."""
+    ANSWER_KIND_TEXT_OR_JSON: _AnswerKind.ValueType  # 4
+    """The value is what the text says as JSON, or else the text itself."""
 
 class AnswerKind(_AnswerKind, metaclass=_AnswerKindEnumTypeWrapper):
     """How the text of an answer is to be read."""
@@ -56,6 +58,8 @@ ANSWER_KIND_TEXT: AnswerKind.ValueType  # 2
 """The value is the text itself."""
 ANSWER_KIND_ERROR: AnswerKind.ValueType  # 3
 """JSON text of a ToolError's fields."""
+ANSWER_KIND_TEXT_OR_JSON: AnswerKind.ValueType  # 4
+"""The value is what the text says as JSON, or else the text itself."""
 Global___AnswerKind: _TypeAlias = AnswerKind  # noqa: Y015
 
 @_typing.final
@@ -387,7 +391,9 @@ class Script(_message.Message):
     MEMORY_BYTES_FIELD_NUMBER: _builtins.int
     COMPILE_MEMORY_BYTES_FIELD_NUMBER: _builtins.int
     STACK_BYTES_FIELD_NUMBER: _builtins.int
-    ARGUMENT_BYTES_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    ENTRY_FIELD_NUMBER: _builtins.int
+    CHECK_ONLY_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """The source."""
     input_json: _builtins.str
@@ -402,8 +408,12 @@ class Script(_message.Message):
     """Memory beyond the baseline while compiling, in bytes."""
     stack_bytes: _builtins.int
     """Native stack, in bytes."""
-    argument_bytes: _builtins.int
-    """Size of a call's arguments in bytes, beyond which the worker does not send them."""
+    language: _builtins.str
+    """How a source is read that could be JavaScript or TypeScript: "auto", "javascript" or "typescript"."""
+    entry: _builtins.str
+    """How the source becomes a function: "any", "body" or "run_function"."""
+    check_only: _builtins.bool
+    """Only compile, and tell what was found as the value."""
     def __init__(
         self,
         *,
@@ -414,11 +424,13 @@ class Script(_message.Message):
         memory_bytes: _builtins.int = ...,
         compile_memory_bytes: _builtins.int = ...,
         stack_bytes: _builtins.int = ...,
-        argument_bytes: _builtins.int = ...,
+        language: _builtins.str = ...,
+        entry: _builtins.str = ...,
+        check_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "input_json", b"input_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "argument_bytes", b"argument_bytes", "compile_memory_bytes", b"compile_memory_bytes", "input_json", b"input_json", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "check_only", b"check_only", "compile_memory_bytes", b"compile_memory_bytes", "entry", b"entry", "input_json", b"input_json", "language", b"language", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__input_json: _TypeAlias = _typing.Literal["input_json"]  # noqa: Y015
     _WhichOneofArgType__input_json: _TypeAlias = _typing.Literal["_input_json", b"_input_json"]  # noqa: Y015
@@ -732,7 +744,6 @@ class Finished(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     NOTICES_FIELD_NUMBER: _builtins.int
     STATE_JSON_FIELD_NUMBER: _builtins.int
-    ABANDONED_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """The code of the outcome, from a closed list."""
     value_json: _builtins.str
@@ -749,10 +760,6 @@ class Finished(_message.Message):
     def notices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Notice]:
         """Warnings of the runtime."""
 
-    @_builtins.property
-    def abandoned(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Calls that are still open and that nobody awaits."""
-
     def __init__(
         self,
         *,
@@ -762,11 +769,10 @@ class Finished(_message.Message):
         error: Global___Error | None = ...,
         notices: _abc.Iterable[Global___Notice] | None = ...,
         state_json: _builtins.str | None = ...,
-        abandoned: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "error", b"error", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "abandoned", b"abandoned", "code", b"code", "error", b"error", "notices", b"notices", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_shown", b"_shown", "_state_json", b"_state_json", "_value_json", b"_value_json", "code", b"code", "error", b"error", "notices", b"notices", "shown", b"shown", "state_json", b"state_json", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__shown: _TypeAlias = _typing.Literal["shown"]  # noqa: Y015
     _WhichOneofArgType__shown: _TypeAlias = _typing.Literal["_shown", b"_shown"]  # noqa: Y015

@@ -11,7 +11,16 @@
   let waitingFrom = 0;
   let inFlight = 0;
   let made = 0;
+  let lastAnswer; // { tool, kind, ref } of the answer that came last
   let racedUnknown = false; // a race was held over promises that cannot be traced to calls
+
+  cage.onReset(() => {
+    I.mapClear(open);
+    waiting.length = 0;
+    waitingFrom = inFlight = made = 0;
+    lastAnswer = undefined;
+    racedUnknown = false;
+  });
 
   function define(object, key, value, enumerable) {
     I.defineProperty(object, key, { __proto__: null, value, writable: true, configurable: true, enumerable });
@@ -86,9 +95,31 @@
   replaceStatic("race", I.promiseRace);
   replaceStatic("any", I.promiseAny);
 
+  // Promise.all that fails leaves the calls beside the failed one without anybody who waits.
+  function tracedAll(iterable) {
+    const items = I.arrayFrom(iterable);
+    const taking = list();
+    const abandon = (error) => {
+      for (let i = 0; i < taking.length; i++) taking[i].raced = true;
+      throw error;
+    };
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i];
+      const record = typeof item === "object" && item !== null ? I.weakGet(records, item) : undefined;
+      if (record === undefined) continue;
+      taking[taking.length] = record;
+      record.observed = true;
+      items[i] = I.promiseThen(item, undefined, abandon);
+    }
+    return I.promiseAll(items);
+  }
+  const { all } = { all(iterable) { return tracedAll(iterable); } };
+  I.defineProperty(I.Promise, "all", { __proto__: null, value: all, writable: true, configurable: true });
+
   function kindOf(value) {
     if (value === null) return "null";
-    return I.isArray(value) ? "an array" : `a ${typeof value}`;
+    if (I.isArray(value)) return "an array";
+    return typeof value === "object" ? "an object" : `a ${typeof value}`;
   }
 
   function invalid(tool, message) {
@@ -103,6 +134,7 @@
     }
     let json;
     try {
+      if (cage.rules.strictArguments) cage.values.refuseLossy(args, "args");
       json = cage.values.stringify(args);
     } catch (error) {
       throw invalid(tool, cage.values.explain(args, error));
@@ -168,28 +200,46 @@
     return promise;
   }
 
-  const rejected = (error) => new CallPromise((_, reject) => reject(error));
+  // What a call that is not made leads to: a rejection, or a text where the dialect tells failures as text.
+  function refused(error) {
+    const isText = cage.rules.failuresAreText && failureOf(error) !== undefined;
+    return new CallPromise((resolve, reject) => (isText ? resolve(`Error: ${error.message}`) : reject(error)));
+  }
 
   function callTool(index, args) {
     try {
       return start(index, args);
     } catch (error) {
-      return rejected(error);
+      return refused(error);
     }
+  }
+
+  const CALL_FORMS = {
+    __proto__: null,
+    any: "tools.call takes a name and arguments, or one object { name, args }",
+    name: "tools.call takes a name and an object of arguments: tools.call(name, { ... })",
+    object: "tools.call takes one object with a name and arguments: tools.call({ name, args: { ... } })",
+  };
+
+  function isCallForm(first, second) {
+    const form = cage.rules.callForm;
+    if (typeof first === "string") return form !== "object";
+    if (typeof first !== "object" || first === null || typeof first.name !== "string") return false;
+    return form === "any" || (form === "object" && typeof first.args === "object" && second === undefined);
   }
 
   // tools.call(name, args) and tools.call({ name, args }).
   function callByName(first, second) {
-    const named = typeof first === "object" && first !== null;
-    const name = named ? first.name : first;
-    if (typeof name !== "string") {
-      const message = "tools.call takes a name and arguments, or one object { name, args }";
-      return rejected(toolError(message, "", { __proto__: null, code: "invalid_arguments", retryable: false }));
+    if (!isCallForm(first, second)) {
+      const message = CALL_FORMS[cage.rules.callForm];
+      return refused(toolError(message, "", { __proto__: null, code: "invalid_arguments", retryable: false }));
     }
+    const named = typeof first === "object";
+    const name = named ? first.name : first;
     const index = cage.indexOfTool(name);
     if (index < 0) {
       const message = `there is no tool ${I.jsonStringify(cage.text.head(name, 200))}. ${cage.unknownTool(name)}`;
-      return rejected(toolError(message, "", { __proto__: null, code: "unknown_tool", retryable: false }));
+      return refused(toolError(message, "", { __proto__: null, code: "unknown_tool", retryable: false }));
     }
     return callTool(index, named ? first.args : second);
   }
@@ -200,6 +250,38 @@
     return toolError(fields.message, cage.toolNames[record.tool], {
       __proto__: null, callId: fields.callId, code: fields.code, retryable: fields.retryable, details,
     }, record);
+  }
+
+  // Gives a call its value, and remembers it as long as the script does: an error may be about what it holds.
+  function settle(record, value) {
+    lastAnswer = { __proto__: null, tool: cage.toolNames[record.tool], kind: kindOf(value), ref: undefined };
+    if (typeof value === "object" && value !== null) lastAnswer.ref = new I.WeakRef(value);
+    record.resolve(value);
+  }
+
+  // What the last answer was, in words; "" if there was none or it is gone.
+  cage.describeLastAnswer = () => {
+    if (lastAnswer === undefined) return "";
+    const value = lastAnswer.ref === undefined ? undefined : I.deref(lastAnswer.ref);
+    if (lastAnswer.ref !== undefined && value === undefined) return "";
+    const told = value === undefined ? lastAnswer.kind : cage.describeShape(value);
+    return `The last answer, of ${lastAnswer.tool}, is ${told}.`;
+  };
+
+  // The first call that nobody awaited; "" if there is none.
+  cage.unawaitedTool = () => {
+    let name = "";
+    I.mapForEach(open, (record) => {
+      if (name === "" && !record.observed && !record.raced) name = cage.toolNames[record.tool];
+    });
+    return name;
+  };
+
+  function noticeRounded(record, path, source) {
+    const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
+    const message = `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the precision of a `
+      + "JavaScript number; it was rounded";
+    cage.notice("precision", message, record.at);
   }
 
   // Takes in one answer. `kind` is an ANSWER_KIND of the frames.
@@ -214,15 +296,15 @@
       send(next);
     }
     if (kind === cage.ANSWER.ERROR) return record.reject(failed(record, I.jsonParse(text)));
-    if (kind === cage.ANSWER.TEXT) return record.resolve(text);
+    if (kind === cage.ANSWER.TEXT) return settle(record, cage.text.copy(text));
     try {
-      record.resolve(cage.text.parse(text, (path, source) => {
-        const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
-        cage.notice("precision", `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the `
-          + "precision of a JavaScript number; it was rounded", record.at);
-      }));
+      settle(record, cage.text.parse(text, (path, source) => noticeRounded(record, path, source)));
     } catch {
-      record.reject(failed(record, { __proto__: null, message: "the tool's answer is not valid JSON", code: "malformed_answer", retryable: false }));
+      if (kind === cage.ANSWER.TEXT_OR_JSON) return record.resolve(cage.text.copy(text));
+      record.reject(failed(record, {
+        __proto__: null, callId: `call-${record.sequence}`, message: "the tool's answer is not valid JSON",
+        code: "malformed_answer", retryable: false,
+      }));
     }
   }
 

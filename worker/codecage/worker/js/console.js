@@ -30,6 +30,12 @@
     return I.arrayJoin(parts, " ");
   }
 
+  cage.onReset(() => {
+    I.mapClear(timers);
+    I.mapClear(counters);
+    indent = "";
+  });
+
   const labelOf = (label) => (label === undefined ? "default" : cage.inspect(label, 200));
 
   function elapsed(label, tail) {

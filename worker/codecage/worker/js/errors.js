@@ -7,6 +7,8 @@
   const AT_FILE = "@" + FILE + ":";
   const MAX_TEXT = 8000;
   const MAX_CAUSES = 5;
+  // Two that the AsyncFunction constructor puts in front of a text, and the header of the text.
+  const LINES_AHEAD = 3;
   const MAX_LINE = 1e9;
 
   // A property of a value that may be a proxy, have getters or lie about its type.
@@ -146,7 +148,7 @@
       name: "SyntaxError",
       message: I.toWellFormed(messageOf(error)),
       stack: "",
-      line: I.isInteger(error.lineNumber) && error.lineNumber > 2 ? error.lineNumber - 2 : 0,
+      line: I.isInteger(error.lineNumber) && error.lineNumber > LINES_AHEAD ? error.lineNumber - LINES_AHEAD : 0,
       column: I.isInteger(error.columnNumber) ? error.columnNumber : 0,
       hint: "",
     };
@@ -154,6 +156,16 @@
     fields.hint = cage.syntaxHint(fields.message);
     cage.host(cage.TO_HOST.ERROR, 0, "syntax_error", I.jsonStringify(fields));
   }
+
+  // What a script reads as `stack` holds its own frames alone.
+  const native = I.getOwnPropertyDescriptor(I.Error.prototype, "stack");
+  I.defineProperty(I.Error.prototype, "stack", {
+    __proto__: null, configurable: true, set: native.set,
+    get() {
+      const stack = I.apply(native.get, this, []);
+      return typeof stack === "string" ? ownFrames(stack) : stack;
+    },
+  });
 
   cage.errors = { __proto__: null, stackOf, headline, messageOf, ownFrames, place, withStack, fail, failSyntax };
 })

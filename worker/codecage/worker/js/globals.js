@@ -3,11 +3,25 @@
   "use strict";
   const { list } = cage;
   const I = cage.intrinsics;
+  const { wellFormedJson } = cage.text;
   const AMBIGUOUS = -2;
   const functions = new I.Map(); // index -> function
   let indexes = new I.Map(); // exact name -> index
   let aliases; // identifier -> index, made when first needed
+  let getAllTools;
+  const names = new I.Map(); // the names of this dialect
+  const state = new I.Map(); // key -> JSON text
+  let stateBytes = 0;
+  let isStateChanged = false;
   cage.toolNames = list();
+
+  cage.onReset(() => {
+    I.mapClear(functions);
+    I.mapClear(names);
+    I.mapClear(state);
+    stateBytes = 0;
+    isStateChanged = false;
+  });
 
   cage.indexOfTool = (name) => I.mapGet(indexes, name) ?? -1;
 
@@ -125,6 +139,36 @@
     }
   }
 
+  const MAX_STATE_BYTES = 1 << 20;
+
+  // Keeps a value under a key for the next run that is given this one's state; undefined forgets the key.
+  function store(key, value) {
+    const name = I.toWellFormed(I.String(key));
+    const old = I.mapGet(state, name);
+    const json = value === undefined ? undefined : wellFormedJson(storable(name, value));
+    stateBytes += (json === undefined ? 0 : name.length + json.length) - (old === undefined ? 0 : name.length + old.length);
+    if (stateBytes > MAX_STATE_BYTES) throw new I.TypeError(`store(): the state is larger than ${MAX_STATE_BYTES} bytes`);
+    if (json === undefined) I.mapDelete(state, name);
+    else I.mapSet(state, name, json);
+    isStateChanged = true;
+  }
+
+  function storable(name, value) {
+    try {
+      const json = cage.values.stringify(value);
+      if (json !== undefined) return json;
+    } catch (error) {
+      throw new I.TypeError(`store(${I.jsonStringify(name)}): ${cage.values.explain(value, error)}`);
+    }
+    throw new I.TypeError(`store(${I.jsonStringify(name)}): a ${typeof value} cannot be stored`);
+  }
+
+  // The value under a key, or undefined.
+  function load(key) {
+    const json = I.mapGet(state, I.toWellFormed(I.String(key)));
+    return json === undefined ? undefined : I.jsonParse(json);
+  }
+
   // Ends the run as completed. Nothing after it runs, no finally either.
   function exit(value) {
     cage.endWith(value);
@@ -139,11 +183,34 @@
       I.mapSet(indexes, entries[i][0], i);
     }
     let all;
-    cage.exposeGetter("ALL_TOOLS", () => (all ??= allTools(entries)));
+    getAllTools = () => (all ??= allTools(entries));
   };
 
+  cage.isGlobal = (name) => I.mapHas(names, name);
+
+  // Gives the script the names of its dialect.
+  cage.configureGlobals = (rules) => {
+    for (let i = 0; i < rules.globals.length; i++) I.mapSet(names, rules.globals[i], true);
+    const keys = I.ownKeys(optional);
+    for (let i = 0; i < keys.length; i++) if (cage.isGlobal(keys[i])) cage.exposeForRun(keys[i], optional[keys[i]]);
+    if (cage.isGlobal("ALL_TOOLS")) cage.exposeGetter("ALL_TOOLS", getAllTools);
+    const stored = I.ownKeys(rules.state);
+    for (let i = 0; i < stored.length; i++) {
+      I.mapSet(state, stored[i], rules.state[stored[i]]);
+      stateBytes += stored[i].length + rules.state[stored[i]].length;
+    }
+  };
+
+  // Tells the state as the script leaves it.
+  cage.tellState = () => {
+    if (!isStateChanged) return;
+    const whole = I.create(null);
+    I.mapForEach(state, (json, key) => {
+      I.defineProperty(whole, key, { __proto__: null, value: json, enumerable: true, configurable: true });
+    });
+    cage.host(cage.TO_HOST.STATE, 0, wellFormedJson(I.jsonStringify(whole)), "");
+  };
+
+  const optional = { __proto__: null, text, image, store, load, exit };
   cage.expose("tools", tools);
-  cage.expose("text", text);
-  cage.expose("image", image);
-  cage.expose("exit", exit);
 })

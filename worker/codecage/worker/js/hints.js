@@ -4,9 +4,14 @@
   const I = cage.intrinsics;
   const NOT_DEFINED = /^([A-Za-z_$][\w$]*) is not defined/;
   const NOT_A_TOOL = /tools\.([\w$]+) is not a function/;
+  const NOT_A_FUNCTION = /is not (?:a function|iterable)/;
+  const NO_PROPERTY = /can't access property|(?:is|are) (?:undefined|null)/;
+  const OF_A_CALL = /tools[.[][^ ]*\(\.\.\.\)/;
+  // Codes of calls that no tool has seen; their messages say what to mend.
+  const NOT_MADE = { __proto__: null, invalid_arguments: 1, unknown_tool: 1, call_limit: 1 };
   const NOT_HERE = {
     __proto__: null,
-    Buffer: 1, Deno: 1, URL: 1, WebSocket: 1, XMLHttpRequest: 1, clearTimeout: 1, crypto: 1, document: 1, fetch: 1,
+    Buffer: 1, Deno: 1, URL: 1, WebSocket: 1, XMLHttpRequest: 1, clearTimeout: 1, document: 1, fetch: 1,
     fs: 1, module: 1, os: 1, path: 1, process: 1, require: 1, setImmediate: 1, setInterval: 1, setTimeout: 1, window: 1,
   };
 
@@ -66,14 +71,43 @@
 
   cage.unknownTool = unknownTool;
 
+  function keysOf(value) {
+    const names = cage.list();
+    const keys = I.ownKeys(value);
+    for (let i = 0; i < keys.length && names.length < 20; i++) {
+      if (typeof keys[i] === "string") names[names.length] = cage.text.head(keys[i], 60);
+    }
+    const more = keys.length > names.length ? `, and ${keys.length - names.length} more` : "";
+    return names.length === 0 ? "no keys" : `the keys ${I.arrayJoin(names, ", ")}${more}`;
+  }
+
+  // What a value of a tool is, in words: an object with which keys, a list of what.
+  cage.describeShape = (value) => {
+    if (!I.isArray(value)) return `an object with ${keysOf(value)}`;
+    const first = value.length > 0 ? value[0] : undefined;
+    if (typeof first !== "object" || first === null || I.isArray(first)) return `an array of length ${value.length}`;
+    return `an array of length ${value.length} of objects with ${keysOf(first)}`;
+  };
+
+  // A property of nothing was read, or something was called that is no function.
+  function missingProperty(message) {
+    const isCall = I.exec(NOT_A_FUNCTION, message) !== null;
+    if (!isCall && I.exec(NO_PROPERTY, message) === null) return "";
+    if (I.exec(OF_A_CALL, message) !== null) return "await is missing: a tool call gives a promise. Write (await tools.name({...})).property.";
+    const unawaited = cage.unawaitedTool();
+    if (unawaited !== "") return `The call of ${unawaited} was not awaited: put await in front of it.`;
+    return cage.describeLastAnswer();
+  }
+
   cage.hint = (error, message) => {
+    if (typeof error === "object" && error !== null && cage.isToolFailure(error) && NOT_MADE[error.code] === 1) return "";
     const tool = cage.toolOf(error);
     if (tool !== "") return `The tool ${I.jsonStringify(tool)} failed. Catch the error with try/catch if the script can go on without it.`;
     const global = I.exec(NOT_DEFINED, message);
     if (global !== null) return missingGlobal(global[1]);
     const missing = I.exec(NOT_A_TOOL, message);
     if (missing !== null) return `There is no tool of that name. ${unknownTool(missing[1])}`;
-    return "";
+    return missingProperty(message);
   };
 
   cage.syntaxHint = (message) => {

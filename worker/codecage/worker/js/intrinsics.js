@@ -50,6 +50,7 @@
     exec: uncurryThis(RegExp.prototype.exec),
 
     Map,
+    mapClear: uncurryThis(Map.prototype.clear),
     mapDelete: uncurryThis(Map.prototype.delete),
     mapForEach: uncurryThis(Map.prototype.forEach),
     mapGet: uncurryThis(Map.prototype.get),
@@ -60,11 +61,14 @@
     setForEach: uncurryThis(Set.prototype.forEach),
     setSize: getter(Set.prototype, "size"),
     WeakMap,
+    WeakRef,
+    deref: uncurryThis(WeakRef.prototype.deref),
     weakGet: uncurryThis(WeakMap.prototype.get),
     weakSet: uncurryThis(WeakMap.prototype.set),
 
     Promise,
     promiseThen: uncurryThis(Promise.prototype.then),
+    promiseAll: bind.call(Promise.all, Promise),
     promiseRace: bind.call(Promise.race, Promise),
     promiseAny: bind.call(Promise.any, Promise),
 

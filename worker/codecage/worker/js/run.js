@@ -24,18 +24,34 @@
 
   // The JSON text of the script's value, or undefined if the run has failed over it.
   function encode(value) {
-    if (typeof value === "function" || typeof value === "symbol") {
-      failValue(`the script returned a ${typeof value}, which JSON cannot hold`);
-      return undefined;
-    }
     try {
+      if (cage.rules.valueForm === "strict") cage.values.refuseLossy(value, "value");
+      if (typeof value === "function" || typeof value === "symbol") {
+        throw new I.TypeError(`it is a ${typeof value}, which JSON cannot hold`);
+      }
       const json = wellFormedJson(cage.values.stringify(value) ?? "");
       cage.values.tellEmptied("the value of the script");
       return json;
     } catch (error) {
-      failValue(I.toWellFormed(`the value of the script cannot be written as JSON: ${cage.values.explain(value, error)}`));
+      const reason = cage.values.explain(value, error);
+      failValue(I.toWellFormed(`the value of the script cannot be written as JSON: ${reason}`));
       return undefined;
     }
+  }
+
+  // What stands in the place of a value that JSON cannot say, in a dialect that shows such values readably.
+  function showReadably(value) {
+    const shown = cage.readable(value);
+    if (shown === undefined) return value;
+    cage.notice("coerced", "the value holds what JSON cannot say; it is shown as text");
+    return shown;
+  }
+
+  // The value as the model reads it, where that is not its JSON.
+  function shownForm(value) {
+    if (cage.rules.valueForm !== "text" || typeof value !== "object" || value === null) return "";
+    const shown = wellFormedJson(cage.values.stringify(value, 2) ?? "");
+    return exceedsBytes(shown, 4 * cage.rules.valueBytes) ? "" : shown;
   }
 
   // Sends the value and what is left of the run.
@@ -44,16 +60,21 @@
     const tooLarge = `the value of the script is larger than ${rules.valueBytes} bytes: return less, or a summary`;
     // Before it is written: a long rope costs nothing until somebody reads it.
     if (typeof value === "string" && value.length > rules.valueBytes) cage.stop("result_size", tooLarge);
+    if (rules.valueForm === "inspect") value = showReadably(value);
     const json = encode(value);
     if (json === undefined) return;
     if (exceedsBytes(json, rules.valueBytes)) cage.stop("result_size", tooLarge);
     const broken = brokenShape(json, rules.jsonDepth, rules.jsonItems);
     if (broken === "depth") return failValue(`the value of the script is nested deeper than ${rules.jsonDepth} levels`);
     if (broken === "items") return failValue(`the value of the script holds more than ${rules.jsonItems} items`);
-    cage.host(cage.TO_HOST.RESULT, json === "" ? 0 : 1, json, "");
+    cage.host(cage.TO_HOST.RESULT, json === "" ? 0 : 1, json, shownForm(value));
   }
 
+  // Calls that are open now are not waited for, whatever the policy; those of this turn are not even made.
   cage.endWith = (value) => {
+    cage.calls.forEachOpen((record) => {
+      cage.notice("missing_await", `the call of ${cage.toolNames[record.tool]} was open at exit(); it is cancelled`, record.at);
+    });
     finish(value);
     cage.host(cage.TO_HOST.END, 0, "", "");
   };
@@ -96,11 +117,11 @@
     cage.budgets.console = rules.consoleBytes;
     cage.budgets.output = rules.outputBytes;
     cage.configureTools(tools);
+    cage.configureGlobals(rules);
   }
 
   function setInput(text) {
-    const input = text === "" ? undefined : I.jsonParse(text);
-    cage.expose("input", input);
+    if (cage.isGlobal("input")) cage.exposeForRun("input", text === "" ? undefined : I.jsonParse(text));
   }
 
   // Whether `source` is the body of an async function and nothing more. Text that would close the wrapper is refused.
@@ -141,6 +162,11 @@
         return tellRejections(text);
       case cage.FROM_HOST.FINISH:
         return finish(settled.value);
+      case cage.FROM_HOST.RESET:
+        settled = undefined;
+        return cage.reset();
+      case cage.FROM_HOST.STATE:
+        return cage.tellState();
       default:
         return cage.calls.answer(op - cage.FROM_HOST.ANSWER, n, text);
     }

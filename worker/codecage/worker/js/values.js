@@ -3,6 +3,8 @@
   "use strict";
   const I = cage.intrinsics;
   const MAX_DEPTH = 64;
+  const MAX_KEYS = 10000;
+  const KINDS = { __proto__: null, function: "a function", symbol: "a symbol", bigint: "a BigInt" };
   let promiseSeen = false;
   let emptied = ""; // what lost its content: Map or Set
 
@@ -28,14 +30,14 @@
   }
 
   // JSON.stringify, which writes promises, maps and sets as {} without a word: the first are refused, the others noted.
-  function stringify(value) {
+  function stringify(value, indent) {
     promiseSeen = false;
     emptied = "";
     watch(I.Promise.prototype, () => { promiseSeen = true; });
     const watchesMap = watchEmptied("Map", I.mapSize);
     const watchesSet = watchEmptied("Set", I.setSize);
     try {
-      const json = I.jsonStringify(value);
+      const json = I.jsonStringify(value, undefined, indent);
       if (promiseSeen) throw new I.TypeError("it holds a promise");
       return json;
     } finally {
@@ -65,58 +67,71 @@
     I.defineProperty(I.JSON, "rawJSON", { __proto__: null, value: rawJSON, writable: true, configurable: true });
   }
 
-  const step = (path, key) => (I.exec(/^[A-Za-z_$][\w$]*$/, key) === null ? `${path}[${I.jsonStringify(key)}]` : `${path}.${key}`);
+  const step = (path, key) => {
+    if (I.exec(/^[0-9]+$/, key) !== null) return `${path}[${key}]`;
+    return I.exec(/^[A-Za-z_$][\w$]*$/, key) === null ? `${path}[${I.jsonStringify(key)}]` : `${path}.${key}`;
+  };
 
-  function culprit(value, isCulprit, path, depth) {
-    if (isCulprit(value)) return path;
-    if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return "";
-    const keys = I.ownKeys(value);
-    for (let i = 0; i < keys.length && i < 10000; i++) {
-      if (typeof keys[i] !== "string") continue;
-      const found = culprit(value[keys[i]], isCulprit, step(path, keys[i]), depth + 1);
-      if (found !== "") return found;
-    }
-    return "";
-  }
-
-  const isBigInt = (value) => typeof value === "bigint";
-  const isPromise = (value) => typeof value === "object" && value !== null && I.objectToString(value) === "[object Promise]";
-
-  function cyclePath(value, path, ancestors) {
-    if (typeof value !== "object" || value === null || ancestors.length > MAX_DEPTH) return "";
-    for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return path;
+  // Visits `value` and what it holds, outermost first; `visit(item, path, ancestors)` ends the walk by returning a text.
+  function walk(value, path, ancestors, visit) {
+    const found = visit(value, path, ancestors);
+    if (found !== "" || typeof value !== "object" || value === null || ancestors.length > MAX_DEPTH) return found;
     ancestors[ancestors.length] = value;
     const keys = I.ownKeys(value);
-    for (let i = 0; i < keys.length && i < 10000; i++) {
-      if (typeof keys[i] !== "string") continue;
-      const found = cyclePath(value[keys[i]], step(path, keys[i]), ancestors);
-      if (found !== "") return found;
+    for (let i = 0; i < keys.length && i < MAX_KEYS; i++) {
+      const key = keys[i];
+      const descriptor = typeof key === "string" ? I.getOwnPropertyDescriptor(value, key) : undefined;
+      if (descriptor === undefined || !descriptor.enumerable) continue;
+      const inner = walk(value[key], step(path, key), ancestors, visit);
+      if (inner !== "") return inner;
     }
     ancestors.length--;
     return "";
   }
 
-  function search(find) {
+  function isAmong(ancestors, value) {
+    for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return true;
+    return false;
+  }
+
+  const isPromise = (value) => typeof value === "object" && value !== null && I.objectToString(value) === "[object Promise]";
+  const promiseAt = (value, path) => (isPromise(value) ? path : "");
+  const bigIntAt = (value, path) => (typeof value === "bigint" ? path : "");
+  const cycleAt = (value, path, ancestors) => (isAmong(ancestors, value) ? path : "");
+
+  // What in `value` JSON would leave out or cannot hold, told with its path; "" if there is nothing.
+  const lossAt = (value, path, ancestors) => {
+    if (typeof value in KINDS) return `${path} is ${KINDS[typeof value]}`;
+    return isAmong(ancestors, value) ? `cyclic value: ${path} refers back to an object that holds it` : "";
+  };
+
+  function search(value, visit) {
     try {
-      return find();
+      return walk(value, "value", cage.list(), visit);
     } catch {
       return "";
     }
   }
 
+  // Throws at the first function, symbol, BigInt or cycle, wherever it is.
+  function refuseLossy(value, name) {
+    const loss = walk(value, name, cage.list(), lossAt);
+    if (loss !== "") throw new I.TypeError(loss);
+  }
+
   // Why `value` could not be written: what is in the way, and where.
   function explain(value, error) {
     if (promiseSeen) {
-      const path = search(() => culprit(value, isPromise, "value", 0));
+      const path = search(value, promiseAt);
       return `await is missing: ${path === "" ? "it" : path} is a promise`;
     }
-    const bigint = search(() => culprit(value, isBigInt, "value", 0));
+    const bigint = search(value, bigIntAt);
     if (bigint !== "") return `${bigint} is a BigInt, which JSON cannot hold: convert it with String() or Number()`;
-    const cycle = search(() => cyclePath(value, "value", cage.list()));
+    const cycle = search(value, cycleAt);
     if (cycle !== "") return `cyclic value: ${cycle} refers back to an object that holds it`;
     const message = cage.errors.messageOf(error);
     return message === "too much recursion" ? "it is nested too deeply" : message;
   }
 
-  cage.values = { __proto__: null, stringify, tellEmptied, explain };
+  cage.values = { __proto__: null, stringify, tellEmptied, explain, refuseLossy, walk };
 })

@@ -1,0 +1,156 @@
+// A value shown for a reader in the manner of Node's util.inspect, where JSON cannot say it: Map, Set, Date, BigInt, NaN,
+// cycles. Depth 10, 100 items of each collection.
+(function (cage) {
+  "use strict";
+  const I = cage.intrinsics;
+  const { list } = cage;
+  const MAX_DEPTH = 10;
+  const MAX_ITEMS = 100;
+  const MAX_TEXT = 1 << 20;
+  const WIDTH = 72;
+
+  const quote = (text) => {
+    const json = I.jsonStringify(text);
+    if (I.indexOf(text, "'") >= 0) return json;
+    let inner = "";
+    for (let i = 1; i < json.length - 1; i++) {
+      if (json[i] === "\\" && json[i + 1] === '"') continue;
+      inner += json[i];
+      if (json[i] === "\\") inner += json[++i];
+    }
+    return `'${inner}'`;
+  };
+
+  function attempt(probe, value) {
+    try {
+      return probe(value);
+    } catch {
+      return undefined;
+    }
+  }
+
+  function primitive(value) {
+    if (typeof value === "string") return quote(value);
+    if (typeof value === "bigint") return `${I.String(value)}n`;
+    if (typeof value === "symbol") return I.symbolToString(value);
+    if (typeof value === "number" && value === 0 && 1 / value < 0) return "-0";
+    return I.String(value);
+  }
+
+  function functionName(value) {
+    const name = I.getOwnPropertyDescriptor(value, "name")?.value;
+    return typeof name === "string" && name !== "" ? `[Function: ${name}]` : "[Function (anonymous)]";
+  }
+
+  // The parts between brackets, on one line if they fit.
+  function bracket(open, parts, close, depth) {
+    if (parts.length === 0) return `${open}${close}`;
+    const line = I.arrayJoin(parts, ", ");
+    if (line.length <= WIDTH && I.indexOf(line, "\n") < 0) return `${open} ${line} ${close}`;
+    const indent = I.repeat("  ", depth + 1);
+    return `${open}\n${indent}${I.arrayJoin(parts, `,\n${indent}`)}\n${I.repeat("  ", depth)}${close}`;
+  }
+
+  function more(parts, total) {
+    if (total > MAX_ITEMS) parts[parts.length] = `... ${total - MAX_ITEMS} more item${total - MAX_ITEMS > 1 ? "s" : ""}`;
+    return parts;
+  }
+
+  class Shower {
+    constructor() {
+      this.ancestors = list();
+      this.references = new I.Map();
+      this.left = MAX_TEXT;
+    }
+
+    show(value) {
+      const text = typeof value === "function" ? functionName(value)
+        : typeof value === "object" && value !== null ? this.object(value) : primitive(value);
+      this.left -= text.length;
+      return this.left < 0 ? "..." : text;
+    }
+
+    object(value) {
+      const depth = this.ancestors.length;
+      for (let i = 0; i < depth; i++) if (this.ancestors[i] === value) return `[Circular *${this.refer(value)}]`;
+      const tag = I.objectToString(value);
+      if (tag === "[object Date]") return attempt(I.dateToISOString, value) ?? "Invalid Date";
+      if (tag === "[object RegExp]") return attempt(I.regexpToString, value) ?? "[RegExp]";
+      if (tag === "[object Error]") return `[${cage.errors.headline(value)}]`;
+      if (depth > MAX_DEPTH) return I.isArray(value) ? "[Array]" : "[Object]";
+      this.ancestors[depth] = value;
+      const text = this.collection(value, depth);
+      this.ancestors.length = depth;
+      const number = I.mapGet(this.references, value);
+      return number === undefined ? text : `<ref *${number}> ${text}`;
+    }
+
+    // The number by which a circular reference names `value`.
+    refer(value) {
+      if (!I.mapHas(this.references, value)) I.mapSet(this.references, value, I.mapSize(this.references) + 1);
+      return I.mapGet(this.references, value);
+    }
+
+    collection(value, depth) {
+      const mapSize = attempt(I.mapSize, value);
+      if (mapSize !== undefined) return bracket(`Map(${mapSize}) {`, this.entries(value, mapSize), "}", depth);
+      const setSize = attempt(I.setSize, value);
+      if (setSize !== undefined) return bracket(`Set(${setSize}) {`, this.members(value, setSize), "}", depth);
+      if (I.isArray(value)) return bracket("[", this.items(value), "]", depth);
+      return bracket("{", this.properties(value), "}", depth);
+    }
+
+    entries(value, size) {
+      const parts = list();
+      I.mapForEach(value, (item, key) => {
+        if (parts.length < MAX_ITEMS) parts[parts.length] = `${this.show(key)} => ${this.show(item)}`;
+      });
+      return more(parts, size);
+    }
+
+    members(value, size) {
+      const parts = list();
+      I.setForEach(value, (item) => {
+        if (parts.length < MAX_ITEMS) parts[parts.length] = this.show(item);
+      });
+      return more(parts, size);
+    }
+
+    items(value) {
+      const parts = list();
+      for (let i = 0; i < value.length && i < MAX_ITEMS; i++) parts[i] = this.show(value[i]);
+      return more(parts, value.length);
+    }
+
+    properties(value) {
+      const parts = list();
+      const keys = I.ownKeys(value);
+      for (let i = 0; i < keys.length && i < MAX_ITEMS; i++) {
+        const key = keys[i];
+        const descriptor = I.getOwnPropertyDescriptor(value, key);
+        if (descriptor === undefined || !descriptor.enumerable) continue;
+        const name = typeof key === "symbol" ? `[${I.symbolToString(key)}]`
+          : I.exec(/^[A-Za-z_$][\w$]*$/, key) === null ? quote(key) : key;
+        parts[parts.length] = `${name}: ${this.show(value[key])}`;
+      }
+      return more(parts, keys.length);
+    }
+  }
+
+  // Whether JSON would change or refuse something in `value`.
+  const isBeyondJson = (value, path, ancestors) => {
+    const type = typeof value;
+    if (type === "bigint" || type === "symbol" || type === "function") return path;
+    if (type === "number") return value - value === 0 ? "" : path;
+    if (type !== "object" || value === null) return "";
+    for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return path;
+    const tag = I.objectToString(value);
+    return tag === "[object Object]" || tag === "[object Array]" ? "" : path;
+  };
+
+  // The readable form of `value` if JSON cannot say it, else undefined. Getters and traps of the script may run.
+  cage.readable = (value) => {
+    const found = cage.values.walk(value, "value", list(), isBeyondJson);
+    return found === "" ? undefined : new Shower().show(value);
+  };
+})

@@ -1,0 +1,45 @@
+"""Places in the text that runs, told as places in the text as sent."""
+
+from __future__ import annotations
+
+import re
+
+from codecage.worker.excerpt import excerpt, line_count
+from codecage.worker.normaliser import Normalised
+
+__all__ = ["Positions"]
+
+_PLACE = re.compile(r"@script\.js:(\d+):(\d+)")
+
+
+class Positions:
+    """Knows the source, and what was inserted into it to make it run."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self.script: Normalised | None = None
+        """The text that runs, once there is one. Before that, places are those of the source."""
+
+    def place(self, line: int, column: int) -> tuple[int, int]:
+        """A place of the running text in the source; zeros where it is in neither."""
+        if line < 1:
+            return 0, 0
+        # The engine reports a missing bracket behind the script.
+        line = min(line, line_count(self._source))
+        if self.script is not None and column > 0:
+            column = self.script.source_column(line, column)
+        return line, max(column, 0)
+
+    def stack(self, frames: str) -> str:
+        """The frames of an error, each with its place in the source."""
+        if self.script is None or not self.script.insertions:
+            return frames
+        return _PLACE.sub(self._replace, frames)
+
+    def excerpt(self, line: int, column: int) -> str:
+        """The line of the source with a caret under the place."""
+        return excerpt(self._source, line, column)
+
+    def _replace(self, found: re.Match[str]) -> str:
+        line, column = self.place(int(found[1]), int(found[2]))
+        return f"@script.js:{line}:{column}"
