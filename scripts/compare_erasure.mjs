@@ -3,9 +3,9 @@
 //     node scripts/compare_erasure.mjs [--keep FOLDER] [--show N]
 //
 // Needs Node 20 and npm; nothing of the project does. It installs ts-blank-space and the libraries into a folder of
-// its own, which it removes at the end (--keep names one to use again). Both results are compared token by token, without
-// comments, semicolons, imports and exports. The exit code is 1 if a file differs, or if a result is no JavaScript or has another
-// number of lines.
+// its own, which it removes at the end (--keep names one to use again). Both results are compared token by token,
+// without comments, semicolons, imports and exports. The exit code is 1 if a file differs, is refused by ours alone, or
+// comes out as no JavaScript or with another number of lines.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -82,8 +82,8 @@ def dialect_cases() -> list[DialectCase]:
 
 def _listed(raw: Json) -> pb.Tool:
     listed = pb.Tool(name=raw["name"], description=raw["impl"].get("description", raw["behaviour"]))
-    if "input_schema" in raw:
-        listed.input_schema_json = json.dumps(raw["input_schema"])
+    if "schema" in raw["impl"]:
+        listed.input_schema_json = json.dumps(raw["impl"]["schema"])
     return listed
 
 

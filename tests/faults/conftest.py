@@ -14,11 +14,17 @@ from codecage.v1 import codecage_pb2_grpc as rpc
 
 
 @pytest.fixture
-async def stub(service: ServiceProcess) -> AsyncIterator[rpc.CodeModeServiceAsyncStub]:
+def warm() -> int:
+    """Workers that the service keeps ready."""
+    return 4
+
+
+@pytest.fixture
+async def stub(service: ServiceProcess, warm: int) -> AsyncIterator[rpc.CodeModeServiceAsyncStub]:
     """A channel to a service that must come out of the test as it went in."""
     async with connect(service.address) as stub:
         await assert_serves(stub)
-        warm = (await at_rest(stub)).warm
+        await at_rest(stub, warm)
         before = descriptors(service)
         yield stub
         await assert_serves(stub)

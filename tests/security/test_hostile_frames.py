@@ -10,10 +10,11 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.security.hostile import Caller, Takeover, attack, fork_unasked, frames, raw, still_serves
+from tests.security.hostile import STANDARD, Caller, Takeover, attack, fork_unasked, frames, raw, still_serves
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.pool import Pool
+from codecage.server.run import largest_frame
 from codecage.v1 import codecage_pb2 as pb
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -66,7 +67,7 @@ NOISE = random.Random(1).randbytes(64 << 10)
 BUSY = "while True: pass"
 BYTES = {
     "a length of four gigabytes": writes(b"\xff\xff\xff\xff"),
-    "a length just above the limit": writes((2 * MIB + 1).to_bytes(4, "big")),
+    "a length just above the limit": writes((largest_frame(STANDARD.limits) + 1).to_bytes(4, "big")),
     "half a frame, then silence": writes(frames(finished())[:-1], "script_time"),
     "half a frame, then death": writes(frames(finished())[:-1], after="os._exit(0)"),
     "three bytes, then death": writes(b"\0\0\0", after="os._exit(0)"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,7 @@ _FAULTS = ("Traceback", "never retrieved", "Exception in callback", "Task was de
 
 
 async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolInfo:
-    """Waits until no run is left and the warm workers are ready again."""
+    """Waits until no run is left and all warm workers are ready."""
     async with asyncio.timeout(_REST_SECONDS):
         while True:
             pool = await tracked(stub)
@@ -27,12 +30,16 @@ async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolI
                 return pool
 
 
-def descriptors(service: ServiceProcess) -> int:
-    """Open descriptors of the server."""
+def descriptors(service: ServiceProcess) -> Counter[str]:
+    """Open descriptors of the server by what they are."""
+    kinds: Counter[str] = Counter()
     try:
-        return len(list(Path(f"/proc/{service.pid}/fd").iterdir()))
+        for entry in Path(f"/proc/{service.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                kinds[re.sub(r"[0-9]+", "", str(entry.readlink()))] += 1
     except PermissionError:
-        pytest.skip("the server's descriptors can only be counted by root, since it cannot be dumped")
+        pytest.skip("the server's descriptors can only be seen by root, since it cannot be dumped")
+    return kinds
 
 
 def assert_no_fault_logged(service: ServiceProcess) -> None:

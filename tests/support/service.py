@@ -86,12 +86,18 @@ class ServiceProcess:
         self._process.kill()
         self._process.wait(GONE_SECONDS)
 
+    def cut_lifeline(self) -> None:
+        """Lets the server see that its owner is gone. May be called again."""
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
     def stop(self) -> None:
         """Ends the server. Asserts that it ended well and that no process below it is left."""
         doomed = self._note_sessions()
         log = ""
         try:
-            os.close(self._lifeline)
+            self.cut_lifeline()
             try:
                 code = self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What the model reads of a run: in the manner of its dialect, cut to its limit."""
+"""What the model reads of a run, in the manner of its dialect and before it is cut to its limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import orjson
 
 from codecage.server.ledger import Ledger
 from codecage.server.outcome import Ending
-from codecage.server.output import OutputRecord, cut
+from codecage.server.output import OutputRecord
 from codecage.server.request import RunRequest
 from codecage.v1 import codecage_pb2 as pb
 
@@ -59,7 +59,7 @@ def render(request: RunRequest, ending: Ending, output: OutputRecord, ledger: Le
         lines.append(("Error: " if is_prefixed else "") + _told(ending.error))
     if form == pb.RENDERED_FORM_VALUE_AND_CALLS:
         lines += _summary(ledger)
-    return cut("\n".join(lines), request.limits.rendered_characters)
+    return "\n".join(lines)
 
 
 def _value(ending: Ending, *, is_undefined_shown: bool) -> list[str]:

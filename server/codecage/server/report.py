@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.ledger import Ledger
 from codecage.server.outcome import Ending, outcome_of
-from codecage.server.output import OutputRecord, utf8_head
+from codecage.server.output import OutputRecord, cut, utf8_head
 from codecage.server.rendering import render
 from codecage.server.request import RunRequest
 from codecage.v1 import codecage_pb2 as pb
@@ -73,7 +73,11 @@ def finished_message(
     request: RunRequest, ending: Ending, output: OutputRecord, ledger: Ledger, warnings: Warnings
 ) -> pb.Finished:
     """Everything but the times and memory of `usage`."""
-    rendered = render(request, ending, output, ledger)
+    whole = render(request, ending, output, ledger)
+    rendered = cut(whole, request.limits.rendered_characters)
+    if rendered is not whole:
+        message = f"the rendered text was truncated from {len(whole)} to {len(rendered)} characters"
+        warnings.add(pb.WARNING_KIND_TRUNCATED, message)
     message = pb.Finished(
         run_id=request.run_id,
         outcome=outcome_of(ending.code),

@@ -115,6 +115,8 @@ class TemplateProcess:
     def kill(self) -> None:
         """Ends the process, and with it its workers."""
         self.is_retired = True
+        if self._is_lost:
+            return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 

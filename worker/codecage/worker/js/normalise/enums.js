@@ -11,11 +11,14 @@
   );
   const TEXTS = new Set(["StringLiteral", "TemplateLiteral"]);
 
-  // A word that the script does not use, with `stem` at its beginning.
-  norm.unusedName = (source, stem) => {
-    while (source.includes(stem)) stem += "$";
-    return stem;
-  };
+  // The beginning of names that the script does not use.
+  function memberStem(context) {
+    if (context.memberStem === undefined) {
+      context.memberStem = "$member";
+      while (context.source.includes(context.memberStem)) context.memberStem += "$";
+    }
+    return context.memberStem;
+  }
 
   function nameOf(member) {
     if (member.id.type === "Identifier") return member.id.name;
@@ -42,7 +45,7 @@
     const { editor, source } = context;
     const name = nameOf(member);
     const isPlain = member.id.type === "Identifier" && !RESERVED.has(name) && name !== enumName;
-    const local = isPlain ? name : norm.unusedName(source, "$member") + (previous === undefined ? 0 : previous.index + 1);
+    const local = isPlain ? name : memberStem(context) + (previous === undefined ? 0 : previous.index + 1);
     const key = JSON.stringify(name);
     editor.insert(member.start, isPlain ? "const " : `const ${local}`);
     if (!isPlain) editor.blank(member.id.start, member.id.end);

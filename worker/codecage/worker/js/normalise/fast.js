@@ -4,8 +4,9 @@
   "use strict";
   const AsyncFunction = (async () => {}).constructor;
   // `<` that TypeScript could read as the beginning of type arguments, or that stands close to a name.
-  const CLOSES_TYPES = /(?<!=)>[ \t]*(?:[(`\r\n]|\/[/*])/;
-  const BEHIND_NAME = /[\w$)\]\u0080-\uffff\\]/;
+  const BEHIND_NAME = /[\w$)\]\u0080-\uffff\\]<(?!=)/;
+  const OPENS_TYPES = /<(?!=)/;
+  const CLOSES_TYPES = /(?<!=)>[ \t]*(?:[(`\r\n]|\/[/*])/g;
   const COMMENT_ADDRESS = /source(?:Mapping)?URL/;
   const CALL = /(?<![.\w$])(?:text|image|exit)\s*\(/;
   const SHADOW = /\b(?:let|const|var|function|class)\b[^=;()]{0,200}\b(?:text|image|exit)\b/;
@@ -27,10 +28,9 @@
   }
 
   function mayHoldTypeArguments(source) {
-    for (let at = source.indexOf("<"); at >= 0; at = source.indexOf("<", at + 1)) {
-      if (source[at + 1] === "=") continue;
-      if (at > 0 && BEHIND_NAME.test(source[at - 1])) return true;
-      if (CLOSES_TYPES.test(source.slice(at + 1, at + 201))) return true;
+    if (BEHIND_NAME.test(source)) return true;
+    for (const { index } of source.matchAll(CLOSES_TYPES)) {
+      if (OPENS_TYPES.test(source.slice(Math.max(0, index - 200), index))) return true;
     }
     return false;
   }

@@ -4,7 +4,7 @@
   const { spaces, lineStarts, positionAt } = norm.text;
   const OPENING = /^[ \t]*(`{3,}|~{3,})[ \t]*([^`\r\n\u2028\u2029]*)$/;
   const STARTS_WITH_FENCE = /^[\s\ufeff]*(?:`{3}|~{3,}[ \t]*[\w+-]*[ \t]*(?:[\r\n]|$))/;
-  const ONE_LINE = /^([\s\ufeff]*)(`{3,})((?:[ \t]*(?:javascript|typescript|js|ts|mjs)(?=[ \t]))?)(.*?)\2\s*$/;
+  const LANGUAGE = /^[ \t]*(?:javascript|typescript|js|ts|mjs)(?=[ \t])/;
   const CODE = /^(?:javascript|typescript|jsx?|tsx?|[mc]js|[mc]ts|node)\b/i;
 
   // What a block is worth: one that says it is code before one that says nothing, before one that is something else.
@@ -44,14 +44,17 @@
     return best;
   }
 
+  // A fence that is opened and closed on one line, and nothing else.
   function onOneLine(source) {
-    const text = source.trimEnd();
-    if (text.length > 10000 || /[\r\n]/.test(text.trim())) return undefined;
-    const found = ONE_LINE.exec(text);
-    if (found === null) return undefined;
-    const start = found[1].length + found[2].length + found[3].length;
-    const { line } = positionAt(lineStarts(source), found[1].length);
-    return { start, end: start + found[4].length, line };
+    const text = source.trim();
+    if (!text.startsWith("```") || !text.endsWith("```") || /[\r\n]/.test(text)) return undefined;
+    let ticks = 3;
+    while (text[ticks] === "`") ticks++;
+    if (text.length <= 2 * ticks || !text.endsWith(text.slice(0, ticks))) return undefined;
+    const at = source.indexOf("`");
+    const skipped = LANGUAGE.exec(text.slice(ticks, ticks + 20))?.[0].length ?? 0;
+    const { line } = positionAt(lineStarts(source), at);
+    return { start: at + ticks + skipped, end: at + text.length - ticks, line };
   }
 
   // `source` with all outside of its best block blanked, as { text, line }; undefined if there is no fence.

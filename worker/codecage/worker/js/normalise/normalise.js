@@ -6,7 +6,7 @@
 // { ok: { header, body, epilogue, insertions, language, entry, notices, tools, computed } }
 //   The script is the body of an async function: the header on its first line, then `body` on lines of its own, which
 //   are those of the source, then the epilogue on one line. `insertions` lists [line, column, width], in order, of what
-//   stands in the body and not in the source; see columns.js. `language` is "typescript" if types were erased. `entry`
+//   stands in the body and not in the source. `language` is "typescript" if types were erased. `entry`
 //   is "body", "last_expression", "function:NAME" or "default_export". `notices` are { code, message, line, column }
 //   with the codes "code_fence", "erased_types", "shadowed_name" and "no_value". `tools` are the tools that the script
 //   names; `computed` says that it may reach others.
@@ -78,8 +78,7 @@
     const context = makeContext(source, "any");
     breakAddresses(expression.comments ?? [], context);
     norm.walk.visit(expression, context);
-    const end = source.length - /[;\s]*$/.exec(source)[0].length;
-    const statement = { start: 0, end: expression.extra?.parenthesized ? end : expression.end, expression };
+    const statement = { start: 0, end: expression.end, expression };
     const program = { directives: [], body: [statement] };
     return finish(context, norm.entry.returnExpression(program, statement, new Map(), context));
   }

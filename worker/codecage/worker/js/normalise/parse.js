@@ -74,8 +74,9 @@
 
   // The whole text as one expression, such as a bare function or an object.
   function attemptExpression(source, options) {
-    const text = source.replace(/;[\s;]*$/, norm.text.spaces);
-    if (/^[\s\ufeff]*$/.test(text)) return undefined;
+    const end = norm.text.endOfCode(source);
+    if (end === 0) return undefined;
+    const text = source.slice(0, end);
     try {
       return parser.parseExpression(text, options);
     } catch {

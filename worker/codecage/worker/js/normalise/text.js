@@ -6,6 +6,7 @@
   const BREAK = /[\n\r\u2028\u2029]/;
   const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
   const WIDE_SPACE = /\s/;
+  const NAME_PART = /[\w$#\u0080-\uffff]/;
 
   // What makes a script impossible to run, with its place: 1-based, columns in UTF-16 units.
   class Refusal {
@@ -61,10 +62,20 @@
 
   // The end of the identifier that begins at `at`, escapes included.
   function endOfName(source, at) {
-    const name = /(?:[\w$#]|[^\x00-\x7f]|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4})*/y;
-    name.lastIndex = at;
-    const end = at + name.exec(source)[0].length;
-    for (let i = at; i < end; i++) if (isSpace(source.charCodeAt(i))) return i;
+    let end = at;
+    for (;;) {
+      const code = source.charCodeAt(end);
+      if (code === 92 && source[end + 2] === "{") end = source.indexOf("}", end) + 1;
+      else if (code === 92) end += 6;
+      else if (NAME_PART.test(source.charAt(end)) && !isSpace(code)) end++;
+      else return end;
+    }
+  }
+
+  // The end of `source` without white space and semicolons at its end.
+  function endOfCode(source) {
+    let end = source.length;
+    while (end > 0 && (isSpace(source.charCodeAt(end - 1)) || source[end - 1] === ";")) end--;
     return end;
   }
 
@@ -133,5 +144,6 @@
     }
   }
 
-  norm.text = { Refusal, Editor, spaces, skipTrivia, skipPast, endOfName, endOfLine, lineStarts, positionAt, BREAK };
+  norm.text = { Refusal, Editor, spaces, skipTrivia, skipPast, endOfName, endOfLine, endOfCode, lineStarts, positionAt,
+    BREAK };
 })
