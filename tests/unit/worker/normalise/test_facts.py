@@ -11,7 +11,11 @@ from tests.unit.worker.normalise.engine_process import EngineProcess
     ("source", "tools", "computed"),
     [
         ("return await tools.read({})", ["read"], False),
-        ("return [await tools.read({}), tools['a-b']?.({}), tools[`c`]({}), tools?.d({})]", ["a-b", "c", "d", "read"], False),
+        (
+            "return [await tools.read({}), tools['a-b']?.({}), tools[`c`]({}), tools?.d({})]",
+            ["a-b", "c", "d", "read"],
+            False,
+        ),
         ("await tools.call('x y', {}); await tools.call({ name: \"z\", args: {} })\nreturn 1", ["x y", "z"], False),
         ("const { a, 'b-c': d } = tools;\nreturn a", ["a", "b-c"], False),
         ("const { a, ...rest } = tools;\nreturn a", ["a"], True),

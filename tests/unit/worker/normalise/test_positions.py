@@ -48,12 +48,17 @@ def expected_place(source: str) -> tuple[int, int]:
 def test_error_has_the_place_of_the_source(source: str, engine: EngineProcess) -> None:
     answer = engine.run(source)
     assert answer.kind == "thrown"
-    assert (answer.fields["message"], answer.fields["line"], answer.fields["column"]) == ("here", *expected_place(source))
+    assert (answer.fields["message"], answer.fields["line"], answer.fields["column"]) == (
+        "here",
+        *expected_place(source),
+    )
 
 
 def test_frames_keep_their_file(engine: EngineProcess) -> None:
     for comment in ("//# sourceURL=x.js", "//@ sourceURL=x.js", "/*# sourceURL=x.js */", "//# sourceMappingURL=x.js"):
-        answer = engine.run(f"const f = () => {{ throw new Error('{comment[:2]}# sourceURL=y') }};\nreturn f() {comment}")
+        answer = engine.run(
+            f"const f = () => {{ throw new Error('{comment[:2]}# sourceURL=y') }};\nreturn f() {comment}"
+        )
         assert "@script.js:1:" in answer.fields["stack"]
         assert "x.js" not in answer.fields["stack"]
 

@@ -2,6 +2,7 @@
 (function (norm) {
   "use strict";
   const { uncast, isFunction } = norm;
+  const { BETWEEN } = norm.text.RANKS;
   const NAMES = [
     "main", "run", "handler", "execute", "start", "entry", "entrypoint", "script", "program", "task", "job", "solution",
     "solve", "handle", "invoke", "perform", "process",
@@ -76,10 +77,10 @@
     const { editor, source } = context;
     const end = source[statement.end - 1] === ";" ? statement.end - 1 : statement.end;
     const [opening, closing] = isCallable(target) ? ["return ((", `)(${argumentsFor(target)}))`] : ["return (", ")"];
-    editor.insert(end, closing, 1);
+    editor.insert(end, closing, BETWEEN);
     const behind = endBefore(program, statement);
     if (behind === undefined) return { header: opening, epilogue: "", entry: "last_expression" };
-    editor.insert(behind, `;${opening}`, -1);
+    editor.insert(behind, `;${opening}`, BETWEEN);
     return { header: "", epilogue: "", entry: "last_expression" };
   }
 

@@ -2,7 +2,7 @@
 // members can name earlier ones.
 (function (norm) {
   "use strict";
-  const { skipTrivia, skipPast } = norm.text;
+  const { skipTrivia, skipPast, RANKS } = norm.text;
   const { visitors, visit } = norm.walk;
   const RESERVED = new Set(
     ("arguments await break case catch class const continue debugger default delete do else enum eval export extends " +
@@ -47,7 +47,7 @@
     const isPlain = member.id.type === "Identifier" && !RESERVED.has(name) && name !== enumName;
     const local = isPlain ? name : memberStem(context) + (previous === undefined ? 0 : previous.index + 1);
     const key = JSON.stringify(name);
-    editor.insert(member.start, isPlain ? "const " : `const ${local}`);
+    editor.insert(member.start, isPlain ? "const " : `const ${local}`, RANKS.OPENS);
     if (!isPlain) editor.blank(member.id.start, member.id.end);
     const value = member.initializer;
     if (value) visit(value, context);

@@ -5,6 +5,7 @@
   const { skipTrivia, skipPast, endOfName, BREAK } = norm.text;
   const { visitors, visit, visitChildren } = norm.walk;
   const { visitPattern } = norm.facts;
+  const { OPENS } = norm.text.RANKS;
   const PRECEDENCE = {
     __proto__: null, "??": 1, "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "===": 6, "!==": 6, "<": 7,
     ">": 7, "<=": 7, ">=": 7, in: 7, instanceof: 7, "<<": 8, ">>": 8, ">>>": 8, "+": 9, "-": 9, "*": 10, "/": 10,
@@ -59,7 +60,7 @@
   }
 
   function group(node, context) {
-    context.editor.insert(node.start, "(");
+    context.editor.insert(node.start, "(", OPENS);
     context.editor.insert(node.end, ")");
   }
 

@@ -74,13 +74,14 @@
 
   // The whole text as one expression, such as a bare function or an object.
   function attemptExpression(source, options) {
-    const end = norm.text.endOfCode(source);
-    if (end === 0) return undefined;
-    const text = source.slice(0, end);
+    if (norm.text.skipPast(source, 0, ";") >= source.length) return undefined;
     try {
-      return parser.parseExpression(text, options);
-    } catch {
-      return undefined;
+      return parser.parseExpression(source, options);
+    } catch (error) {
+      const end = error?.loc?.index ?? 0;
+      // Semicolons and comments may follow.
+      const isEnd = source[end] === ";" && norm.text.skipPast(source, end, ";") >= source.length;
+      return isEnd ? attemptExpression(source.slice(0, end), options) : undefined;
     }
   }
 

@@ -72,12 +72,8 @@
     }
   }
 
-  // The end of `source` without white space and semicolons at its end.
-  function endOfCode(source) {
-    let end = source.length;
-    while (end > 0 && (isSpace(source.charCodeAt(end - 1)) || source[end - 1] === ";")) end--;
-    return end;
-  }
+  // The order of insertions that meet at one place: what ends there, what goes between statements, what begins there.
+  const RANKS = { CLOSES: 0, BETWEEN: 1, OPENS: 2 };
 
   const byPlace = (a, b) =>
     a.start - b.start || (a.end > a.start) - (b.end > b.start) || a.rank - b.rank || a.order - b.order;
@@ -116,8 +112,8 @@
       this.edits.push({ start, end: start + text.length, text, rank: 0, order: this.edits.length });
     }
 
-    // Puts `text` in between; rank orders what meets at one place.
-    insert(at, text, rank = 0) {
+    // Puts `text` in between; the rank is one of RANKS.
+    insert(at, text, rank = RANKS.CLOSES) {
       this.edits.push({ start: at, end: at, text, rank, order: this.edits.length });
     }
 
@@ -144,6 +140,6 @@
     }
   }
 
-  norm.text = { Refusal, Editor, spaces, skipTrivia, skipPast, endOfName, endOfLine, endOfCode, lineStarts, positionAt,
-    BREAK };
+  norm.text = { Refusal, Editor, spaces, skipTrivia, skipPast, endOfName, endOfLine, lineStarts, positionAt,
+    BREAK, RANKS };
 })
