@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.unit.worker.normalise.engine_process import Answer, EngineProcess, engine_process
 
 CASES: dict[str, dict[str, Any]] = {

@@ -19,6 +19,12 @@ from codecage.v1 import codecage_pb2_grpc as rpc
 SOURCE = "const a = await tools.t({}); return [a, await tools.t({})];"
 
 
+@pytest.fixture
+def service(shared_service: ServiceProcess) -> ServiceProcess:
+    """One service for all of these callers: none of them may harm it."""
+    return shared_service
+
+
 async def started(stub: rpc.CodeModeServiceAsyncStub, source: str = SOURCE, **options: float) -> RunStream:
     """A run whose first call has come, or that computes for ever."""
     stream = RunStream(stub, **options)
@@ -123,7 +129,9 @@ async def test_a_first_message_that_is_no_protobuf_is_refused_and_harms_nobody(
     service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub
 ) -> None:
     async with grpc.aio.insecure_channel(service.address) as channel:
-        method = channel.stream_stream("/codecage.v1.CodeModeService/Run")
+        method: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(
+            "/codecage.v1.CodeModeService/Run"
+        )
         call = method()
         await call.write(b"\xff" * 100)
         with pytest.raises(grpc.aio.AioRpcError):

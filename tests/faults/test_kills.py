@@ -75,9 +75,9 @@ async def test_a_killed_template_takes_its_runs_with_it_and_the_next_one_serves_
         doomed += service.workers()
         template = service.template()
         template.kill()
+        await asyncio.to_thread(wait_gone, [template, *doomed])
         gate.is_open.set()
     assert Counter(run.result() for run in runs) == {"worker_lost": CAPACITY, "completed": RUNS - CAPACITY}
-    wait_gone([template, *doomed])
     assert (await at_rest(stub)).templates == 2
 
 

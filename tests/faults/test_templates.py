@@ -88,7 +88,9 @@ class TestEnginePerWorker:
         assert (await host.run("const f = () => f() + 1; f();")).outcome == pb.OUTCOME_STACK
         assert (await host.run("return (")).outcome == pb.OUTCOME_SYNTAX_ERROR
 
-    async def test_a_killed_template_is_replaced(self, service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub) -> None:
+    async def test_a_killed_template_is_replaced(
+        self, service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub
+    ) -> None:
         template = service.template()
         template.kill()
         wait_gone([template])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from google.protobuf.message import DecodeError
 from hypothesis import given, settings
@@ -18,7 +19,7 @@ from codecage.v1 import codecage_pb2 as pb
 from codecage.worker.frames import FrameDecoder, FrameError, encode_frame
 
 Event = Callable[[Run, float], None]
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "calls": 5,
     "calls_in_flight": 3,
     "argument_bytes": 40,
@@ -39,16 +40,25 @@ JSON_TEXTS = st.one_of(
 )
 UINT32 = st.one_of(st.integers(0, 8), st.just(2**32 - 1))
 CODES = st.sampled_from(
-    ["completed", "script_error", "tool_error", "stack", "serialization", "call_limit", "output_limit", "memory", "", "x"]
+    [
+        "completed",
+        "script_error",
+        "tool_error",
+        "stack",
+        "serialization",
+        "call_limit",
+        "output_limit",
+        "memory",
+        "",
+        "x",
+    ]
 )
 CALL_IDS = st.sampled_from(["call-1", "call-2", "call-3", "call-4", "call-9", "", "é"])
 
 CALLS = st.builds(
     wire.Call, sequence=UINT32, tool=st.integers(0, 2), arguments_json=JSON_TEXTS, line=UINT32, column=UINT32
 )
-TURNS = st.builds(
-    wire.Turn, calls=st.lists(CALLS, max_size=4), waiting=st.booleans(), answers_taken=st.integers(0, 4)
-)
+TURNS = st.builds(wire.Turn, calls=st.lists(CALLS, max_size=4), waiting=st.booleans(), answers_taken=st.integers(0, 4))
 LIMIT_TURNS = st.builds(wire.Turn, limit=st.builds(wire.LimitBroken, code=CODES, message=TEXTS, line=UINT32))
 ERRORS = st.builds(wire.Error, name=TEXTS, message=TEXTS, stack=TEXTS, line=UINT32, call=UINT32)
 NOTICES = st.builds(wire.Notice, code=st.sampled_from(["missing_await", "precision", "?"]), message=TEXTS)
@@ -87,7 +97,9 @@ RESULTS = st.one_of(
 @st.composite
 def adjustments(draw: st.DrawFn) -> pb.AdjustBudget:
     """A change of a clock, sensible or not."""
-    adjust = pb.AdjustBudget(clock=draw(st.sampled_from([0, pb.CLOCK_SCRIPT, pb.CLOCK_WALL, pb.CLOCK_LIFETIME])))
+    adjust = pb.AdjustBudget(
+        clock=draw(st.sampled_from([pb.CLOCK_UNSPECIFIED, pb.CLOCK_SCRIPT, pb.CLOCK_WALL, pb.CLOCK_LIFETIME]))
+    )
     change = draw(st.sampled_from(["none", "extend_by", "pause", "resume"]))
     if change == "extend_by":
         adjust.extend_by.FromMilliseconds(draw(st.integers(-5000, 10**12)))
@@ -97,7 +109,9 @@ def adjustments(draw: st.DrawFn) -> pb.AdjustBudget:
 
 
 MESSAGES = st.one_of(
-    st.builds(lambda results: pb.RunRequest(tool_results=pb.ToolResults(results=results)), st.lists(RESULTS, max_size=4)),
+    st.builds(
+        lambda results: pb.RunRequest(tool_results=pb.ToolResults(results=results)), st.lists(RESULTS, max_size=4)
+    ),
     st.builds(
         lambda ids, resolved: pb.RunRequest(tool_pending=pb.ToolPending(call_ids=ids, resolved=resolved)),
         st.lists(CALL_IDS, max_size=3),
@@ -138,7 +152,9 @@ def deaths() -> st.SearchStrategy[Death]:
 QUIET = st.one_of(
     st.builds(told_by_caller, MESSAGES),
     st.builds(lambda: Run.on_time),
-    st.builds(lambda cpu, memory: lambda run, now: run.on_sample(cpu, memory, now), st.floats(0, 40), st.integers(0, 2**29)),
+    st.builds(
+        lambda cpu, memory: lambda run, now: run.on_sample(cpu, memory, now), st.floats(0, 40), st.integers(0, 2**29)
+    ),
 )
 EVENTS: st.SearchStrategy[Event] = st.one_of(
     QUIET,
@@ -205,9 +221,7 @@ def check_end(run: Run, worker: RecordingWorker, heard: Heard, elapsed: float) -
 
 @settings(max_examples=600)
 @given(policy=POLICIES, script=st.lists(st.tuples(EVENTS, st.floats(0, 3)), max_size=30))
-def test_any_sequence_of_events_leads_to_exactly_one_ending(
-    policy: Policy, script: list[tuple[Event, float]]
-) -> None:
+def test_any_sequence_of_events_leads_to_exactly_one_ending(policy: Policy, script: list[tuple[Event, float]]) -> None:
     worker = RecordingWorker()
     run = new_run(worker, policy=policy, **LIMITS)
     heard = Heard(set(), [])
@@ -242,5 +256,3 @@ def test_a_stream_that_is_truncated_or_garbled_leads_to_an_ending(
     for response in drain(run):
         heard.take(response)
     check_end(run, worker, heard, 0.0)
-
-

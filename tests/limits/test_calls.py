@@ -20,7 +20,9 @@ async def test_a_call_beyond_the_limit_ends_the_run_and_cannot_be_caught(host: H
 
 
 async def test_a_call_beyond_the_limit_is_rejected_where_the_policy_says_so(host: Host) -> None:
-    source = "const codes = []; for (let i = 0; i < 5; i++) await tools.t({}).catch((e) => codes.push(e.code)); return codes"
+    source = (
+        "const codes = []; for (let i = 0; i < 5; i++) await tools.t({}).catch((e) => codes.push(e.code)); return codes"
+    )
     finished = await host.run(source, limits(calls=3), REJECT)
     assert finished.value_json == '["call_limit","call_limit"]'
     assert len(finished.ledger) == len(host.calls) == 3

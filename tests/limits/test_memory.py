@@ -22,7 +22,7 @@ GREEDY = {
     "promises": "const kept = []; for (;;) kept.push(new Promise(() => {}));",
     "promise jobs": "const kept = []; for (let i = 0; ; i++) kept.push(Promise.resolve(i).then(() => kept));",
     "promise jobs that nobody keeps": "for (let i = 0; ; i++) Promise.resolve().then(() => {});",
-    "regular expressions": "const kept = []; for (let i = 0; ; i++) kept.push(new RegExp(`a${i}(b|c)*`).exec(`a${i}`));",
+    "regular expressions": "const k = []; for (let i = 0; ; i++) k.push(new RegExp(`a${i}(b|c)*`).exec(`a${i}`));",
     "errors": "const kept = []; for (;;) kept.push(new Error('x'));",
     "weak maps": "const map = new WeakMap(), kept = []; for (;;) { const key = {}; kept.push(key); map.set(key, {}); }",
     "functions": "const kept = []; for (let i = 0; ; i++) kept.push(Function(`return ${i}`));",
@@ -44,13 +44,13 @@ MODEST = {
     "garbage of typed arrays": "for (let i = 0; i < 3000; i++) new Uint8Array(1 << 18).fill(1); return 1",
     "garbage of large buffers": "for (let i = 0; i < 500; i++) new Uint8Array(1 << 22).fill(1); return 1",
     "garbage of objects": "let kept; for (let i = 0; i < 3e6; i++) kept = [i, { i }]; return 1",
-    "garbage of strings": "let n = 0; for (let i = 0; i < 3e5; i++) n += ('x'.repeat(500) + i).toUpperCase().length; return 1",
+    "garbage of strings": "for (let i = 0; i < 3e5; i++) ('x'.repeat(500) + i).toUpperCase(); return 1",
     "garbage of JSON": (
         "const rows = Array.from({ length: 2000 }, (_, i) => ({ i, name: 'n' + i }));"
         "for (let i = 0; i < 300; i++) JSON.parse(JSON.stringify(rows)); return 1"
     ),
     "garbage of promises": "for (let i = 0; i < 1e5; i++) await null; return 1",
-    "40 MiB that live": "const kept = Array.from({ length: 40 }, () => new Uint8Array(2 ** 20).fill(1)); return kept.length",
+    "40 MiB that live": "return Array.from({ length: 40 }, () => new Uint8Array(2 ** 20).fill(1)).length",
 }
 
 

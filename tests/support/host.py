@@ -42,7 +42,11 @@ class Host:
     output: list[pb.OutputItem] = field(default_factory=list[pb.OutputItem])
 
     async def run(
-        self, source: str, asked: pb.Limits | None = None, policy: pb.Policy | None = None, input_json: str | None = None
+        self,
+        source: str,
+        asked: pb.Limits | None = None,
+        policy: pb.Policy | None = None,
+        input_json: str | None = None,
     ) -> pb.Finished:
         """How a script ends."""
         stream = RunStream(self.stub)

@@ -13,7 +13,18 @@ from codecage.server.run import Run
 from codecage.server.tools import Tool, ToolSet
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["START", "RecordingWorker", "call_frame", "completed", "drain", "failed", "new_run", "output", "turn"]
+__all__ = [
+    "START",
+    "RecordingWorker",
+    "call_frame",
+    "completed",
+    "drain",
+    "failed",
+    "new_request",
+    "new_run",
+    "output",
+    "turn",
+]
 
 START = 1000.0
 """When the runs of these tests begin, in seconds of their own clock."""
@@ -49,9 +60,16 @@ def new_run(
     worker: RecordingWorker, tools: tuple[str, ...] = ("read", "write"), policy: Policy | None = None, **limits: Any
 ) -> Run:
     """A run that has given its script to `worker`."""
+    run = Run(new_request(tools, policy, **limits), worker, CEILINGS, START, queued=0.5)
+    run.start()
+    return run
+
+
+def new_request(tools: tuple[str, ...] = ("read", "write"), policy: Policy | None = None, **limits: Any) -> RunRequest:
+    """A request as it comes out of the checks."""
     standard = DIALECTS["standard"]
     listed = tuple(Tool(name, "", None, 0.0) for name in tools)
-    request = RunRequest(
+    return RunRequest(
         run_id="run",
         source="return 1",
         dialect=standard,
@@ -60,9 +78,6 @@ def new_run(
         tools=ToolSet(listed),
         input_json="",
     )
-    run = Run(request, worker, CEILINGS, START, queued=0.5)
-    run.start()
-    return run
 
 
 def drain(run: Run) -> list[pb.RunResponse]:

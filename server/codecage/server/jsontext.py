@@ -10,6 +10,7 @@ __all__ = ["JsonShape", "is_json_object", "problem_with"]
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _KEEP_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 
 
 class JsonShape:
@@ -26,7 +27,7 @@ class JsonShape:
         if self._is_surely_within(text):
             return ""
         bare = _STRINGS.sub(b"0", text).translate(None, b" \t\r\n")
-        if self._is_deeper(bare.translate(None, _KEEP_BRACKETS)):
+        if self._is_deeper(bare.translate(_AS_SQUARE, _KEEP_BRACKETS)):
             return f"it is nested deeper than {self.depth} levels"
         marks = sum(bare.count(mark) for mark in (b"[", b"{", b",", b":"))
         items = 1 + marks - bare.count(b"[]") - bare.count(b"{}")
@@ -40,7 +41,7 @@ class JsonShape:
         if self._is_surely_within(text):
             return ""
         marks = sum(text.count(mark) for mark in (b"[", b"{", b",", b":"))
-        if marks < self.items and not self._is_deeper(text.translate(None, _KEEP_BRACKETS)):
+        if marks < self.items and not self._is_deeper(text.translate(_AS_SQUARE, _KEEP_BRACKETS)):
             return ""
         return self.broken_by(text)
 
@@ -51,7 +52,7 @@ class JsonShape:
     def _is_deeper(self, brackets: bytes) -> bool:
         # Each round takes away the innermost level. Where there is none the text is no JSON: a parser will say.
         for _ in range(self.depth):
-            rest = brackets.replace(b"[]", b"").replace(b"{}", b"")
+            rest = brackets.replace(b"[]", b"")
             if len(rest) == len(brackets):
                 return False
             brackets = rest

@@ -40,7 +40,14 @@ def test_a_limit_above_its_ceiling_is_refused_by_name(name: str) -> None:
     assert [violation.name for violation in violations] == [name]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_a_tool_timeout_of_zero_means_none() -> None:
+    message = pb.Limits()
+    message.tool_timeout.SetInParent()
+    changed, violations = Limits(tool_timeout=3.0).override(message, CEILINGS)
+    assert (changed.tool_timeout, violations) == (0.0, [])
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"tool_timeout"}))
 def test_a_limit_of_zero_is_refused_by_name(name: str) -> None:
     message = asked(name, 0)
     if name in DURATIONS:

@@ -8,7 +8,6 @@ import pytest
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.limits import Limits
-from codecage.server.outcome import Ending
 from codecage.server.output import OutputOverflow, OutputRecord, cut, utf8_head
 from codecage.v1 import codecage_pb2 as pb
 
@@ -36,9 +35,7 @@ def test_text_and_images_share_one_limit_which_may_be_used_up() -> None:
 
 def test_the_console_is_cut_on_a_character_border_and_then_dropped() -> None:
     taken = record(console_bytes=5)
-    assert taken.take(piece("a€€", LOG)) == pb.OutputItem(
-        console=pb.ConsoleLine(level=pb.CONSOLE_LEVEL_LOG, text="a€")
-    )
+    assert taken.take(piece("a€€", LOG)) == pb.OutputItem(console=pb.ConsoleLine(level=pb.CONSOLE_LEVEL_LOG, text="a€"))
     assert taken.console_bytes == 4
     assert taken.console_dropped
 
@@ -63,19 +60,6 @@ def test_pieces_without_a_byte_are_bounded_as_well() -> None:
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="kind 42"):
         record().take(piece("x", 42))
-
-
-def test_rendered_text_holds_what_was_written_then_the_value() -> None:
-    taken = record()
-    taken.take(piece("first"))
-    taken.take(piece("second", WARN))
-    assert taken.rendered(Ending("completed", value_json='{"a":1}')) == 'first\n[warn] second\n{"a":1}'
-    assert taken.rendered(Ending("completed", value_json='"plain\\ntext"')) == "first\n[warn] second\nplain\ntext"
-
-
-def test_rendered_text_tells_the_error_with_its_place_and_hint() -> None:
-    error = pb.ScriptError(name="TypeError", message="no", position=pb.Position(line=2), hint="try yes")
-    assert record().rendered(Ending("script_error", error)) == "TypeError: no (line 2)\ntry yes"
 
 
 @pytest.mark.parametrize("characters", [100, 101, 150, 1000])

@@ -73,13 +73,9 @@ def test_a_run_id_that_would_confuse_a_log_is_refused(run_id: str) -> None:
 
 
 MISSING: dict[str, dict[str, Any]] = {
-    "start.dialect": {"dialect": "goose"},
-    "start.language": {"language": pb.LANGUAGE_TYPESCRIPT},
     "start.determinism": {"determinism": pb.Determinism(seed=1)},
     "start.journal": {"journal": pb.Journal()},
     "start.dry_run": {"dry_run": pb.DryRun()},
-    "start.state_json": {"state_json": {"a": "1"}},
-    "start.policy.value_form": {"policy": pb.Policy(value_form=pb.VALUE_FORM_TEXT)},
     "start.required_features[1]": {"required_features": ["tool_pending", "teleport"]},
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.support.recorder import (
     START,
@@ -106,7 +108,8 @@ def test_a_worker_that_breaks_the_protocol_is_lost(frame: wire.WorkerFrame) -> N
 
 
 def test_more_calls_than_allowed_are_a_breach() -> None:
-    for limits in ({"calls": 1}, {"calls_in_flight": 1}):
+    cases: list[dict[str, Any]] = [{"calls": 1}, {"calls_in_flight": 1}]
+    for limits in cases:
         run = new_run(RecordingWorker(), **limits)
         run.on_frame(turn(call_frame(1), call_frame(2)), START)
         finished = finished_of(run)

@@ -138,7 +138,6 @@ class Job:
         self._channel.send(wire.WorkerFrame(turn=turn))
 
     def _send_finished(self) -> NoReturn:
-        self._realm.ask(FromHost.STATE)
         self._channel.send(wire.WorkerFrame(finished=self._finished))
         self._channel.sleep()
 

@@ -9,7 +9,7 @@ from codecage.worker.normaliser import Normalised
 
 __all__ = ["Positions"]
 
-_PLACE = re.compile(r"@script\.js:(\d+):(\d+)")
+_PLACE = re.compile(r"@script\.js:([0-9]{1,9}):([0-9]{1,9})")
 
 
 class Positions:

@@ -68,7 +68,7 @@ class ToHost:
 class FromHost:
     """Operations that the worker asks of the prelude. The same numbers stand in js/cage.js."""
 
-    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, STATE, RESET = range(1, 9)
+    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, RESET = range(1, 8)
     ANSWER = 10
 
 

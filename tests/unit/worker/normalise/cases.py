@@ -7,19 +7,19 @@ from typing import Any
 ERASED: list[tuple[str, Any]] = [
     ("let a = 1\ninterface X {}\n[1].map(x => x)\nreturn a", 1),
     (
-        "class A {\n a = 1\n private ['b'] = 2;\n *g() { yield 1 }\n}\nreturn new A().b",
+        ("class A {\n a = 1\n private ['b'] = 2;\n *g() { yield 1 }\n}\nreturn new A().b"),
         2,
     ),
     ("const f = async <\n T\n>(x: T) => x;\nreturn await f(3)", 3),
     ("const f = () => { return <\nT,\n>\n(x: T) => x };\nreturn f()(4)", 4),
     (
-        "const f = (\n a: number // c )\n): // why\n {x: number\n } => ({x: a});\nreturn f(1).x",
+        ("const f = (\n a: number // c )\n): // why\n {x: number\n } => ({x: a});\nreturn f(1).x"),
         1,
     ),
     ("const f = (): Promise<\nvoid\n> => 5;\nreturn f()", 5),
     ("const f = async (): Promise<\nvoid\n> => 5;\nreturn f()", 5),
     (
-        "const f = (...a: number[]): number\n | string => a.length;\nreturn f(1,2)",
+        ("const f = (...a: number[]): number\n | string => a.length;\nreturn f(1,2)"),
         2,
     ),
     ("const f = () => <any>{ a: 1 };\nreturn f().a", 1),
@@ -33,99 +33,128 @@ ERASED: list[tuple[str, Any]] = [
     ("return 1 + 1 as any as number * 3", 6),
     ("return (1 + 1 as any) * 3", 6),
     (
-        "class A { get: number\n"
-        " x(){return 1} set?: string\n"
-        " y(){return 2} static static: T\n"
-        " z(){return 3} async!: T\n"
-        " w(){return 4} }\n"
-        "const a=new A(); return [a.x(),a.y(),a.z(),a.w()]",
+        (
+            "class A { get: number\n"
+            " x(){return 1} set?: string\n"
+            " y(){return 2} static static: T\n"
+            " z(){return 3} async!: T\n"
+            " w(){return 4} }\n"
+            "const a=new A(); return [a.x(),a.y(),a.z(),a.w()]"
+        ),
         [1, 2, 3, 4],
     ),
     (
-        "class A { m?(): void; n?(x): void { } p: number; 'q r'?: string; ['s']!: number; 5?: string; #t?: number = 3; t(){return this.#t} }\n"
-        "return [new A().t(), Object.keys(new A())]",
+        (
+            "class A { m?(): void; n?(x): void { } p: number; 'q r'?: string; ['s']!: number; 5?: "
+            "string; #t?: number = 3; t(){return this.#t} }\n"
+            "return [new A().t(), Object.keys(new A())]"
+        ),
         [3, ["5", "p", "q r", "s"]],
     ),
     (
-        "abstract class A { abstract x: number; abstract m(): void; protected abstract get z(): number; static #p: number = 1; static q() { return A.#p } }\n"
-        "class B extends A { constructor(public override readonly x = 5, protected y?: number) { super() } }\n"
-        "const b = new B(); return [b.x, 'y' in b, A.q()]",
+        (
+            "abstract class A { abstract x: number; abstract m(): void; protected abstract get z(): "
+            "number; static #p: number = 1; static q() { return A.#p } }\n"
+            "class B extends A { constructor(public override readonly x = 5, protected y?: number) { "
+            "super() } }\n"
+            "const b = new B(); return [b.x, 'y' in b, A.q()]"
+        ),
         [5, True, 1],
     ),
     (
-        "class A { constructor(private x: number) { 'use strict2'; } get(): number { return this.x } }\n"
-        "return new A(4).get()",
+        (
+            "class A { constructor(private x: number) { 'use strict2'; } get(): number { return this.x "
+            "} }\n"
+            "return new A(4).get()"
+        ),
         4,
     ),
     (
-        "class A {} class B extends A { constructor(private x: number) { super()\n"
-        " } g() { return this.x } }\n"
-        "return new B(4).g()",
+        (
+            "class A {} class B extends A { constructor(private x: number) { super()\n"
+            " } g() { return this.x } }\n"
+            "return new B(4).g()"
+        ),
         4,
     ),
     (
-        "class A { constructor({a}: {a: number}, [b]: [number] = [2], ...c: any[]) { this.v = a + b + c.length } v: number }\n"
-        "return new A({a:1}).v",
+        (
+            "class A { constructor({a}: {a: number}, [b]: [number] = [2], ...c: any[]) { this.v = a + "
+            "b + c.length } v: number }\n"
+            "return new A({a:1}).v"
+        ),
         3,
     ),
     (
-        "function f(this: Window): number { return 1 } function g(this: T, a?: number, b: string = 'x'): a is string { return a }\n"
-        "return f() + g(2)",
+        (
+            "function f(this: Window): number { return 1 } function g(this: T, a?: number, b: string = "
+            "'x'): a is string { return a }\n"
+            "return f() + g(2)"
+        ),
         3,
     ),
     (
-        "function f<T,>({ a, b: { c } = { c: 2 } }: { a: T; b?: { c: number } } = { a: 1 }) { return a + c }\n"
-        "return f()",
+        (
+            "function f<T,>({ a, b: { c } = { c: 2 } }: { a: T; b?: { c: number } } = { a: 1 }) { "
+            "return a + c }\n"
+            "return f()"
+        ),
         3,
     ),
     (
-        "let x: number, y!: string, { z }: any = { z: 1 }, [w]: number[] = [2];\nreturn z + w",
+        ("let x: number, y!: string, { z }: any = { z: 1 }, [w]: number[] = [2];\nreturn z + w"),
         3,
     ),
     ("for (const x: number of [1]) {}\nreturn 1", 1),
     (
-        "for (const x of [1,2] as number[]) { if (x as any) continue }\nreturn 3",
+        ("for (const x of [1,2] as number[]) { if (x as any) continue }\nreturn 3"),
         3,
     ),
     ("try { throw 1 } catch (e: any) { return e }", 1),
     ("try { throw 1 } catch { return 2 }", 2),
     (
-        "type A = 1; type B<T> = { [k in keyof T]?: T[k] }\n"
-        "interface C { (a): b }\n"
-        "declare const x: 1; declare function f(): void; declare class D {}\n"
-        "declare module 'm' { export const a: 1 }\n"
-        "declare global { interface W {} }\n"
-        "declare enum E { A }\n"
-        "declare let q\n"
-        "export {}\n"
-        "export type { A }\n"
-        "export interface Z {}\n"
-        "export declare const p: number\n"
-        "namespace N { export type X = 1; interface Q {} namespace M { type R = 1 } }\n"
-        "import type X from 'y'\n"
-        "import { type P } from 'z'\n"
-        "export default interface Foo {}\n"
-        "export as namespace U\n"
-        "import type W = require('w')\n"
-        "return 9",
+        (
+            "type A = 1; type B<T> = { [k in keyof T]?: T[k] }\n"
+            "interface C { (a): b }\n"
+            "declare const x: 1; declare function f(): void; declare class D {}\n"
+            "declare module 'm' { export const a: 1 }\n"
+            "declare global { interface W {} }\n"
+            "declare enum E { A }\n"
+            "declare let q\n"
+            "export {}\n"
+            "export type { A }\n"
+            "export interface Z {}\n"
+            "export declare const p: number\n"
+            "namespace N { export type X = 1; interface Q {} namespace M { type R = 1 } }\n"
+            "import type X from 'y'\n"
+            "import { type P } from 'z'\n"
+            "export default interface Foo {}\n"
+            "export as namespace U\n"
+            "import type W = require('w')\n"
+            "return 9"
+        ),
         9,
     ),
     (
-        "enum E { A, B = 5, C, D = 'x', F = B * 2, 'g-h' = 1, default = 3, E = 4 }\n"
-        "return [E.A,E.C,E[6],E.D,E.F,E['g-h'],E.default,E[3],E.E]",
+        (
+            "enum E { A, B = 5, C, D = 'x', F = B * 2, 'g-h' = 1, default = 3, E = 4 }\n"
+            "return [E.A,E.C,E[6],E.D,E.F,E['g-h'],E.default,E[3],E.E]"
+        ),
         [0, 6, "C", "x", 10, 1, 3, "default", 4],
     ),
     (
-        'const enum E { A = 1 << 2, B = A | 1, C = "s".length, D = (E.A + 1) as number }\n'
-        "export enum F { X = -1, Y }\n"
-        "return [E.A, E.B, E.C, E[5], F.Y, F[-1], E.D]",
+        (
+            'const enum E { A = 1 << 2, B = A | 1, C = "s".length, D = (E.A + 1) as number }\n'
+            "export enum F { X = -1, Y }\n"
+            "return [E.A, E.B, E.C, E[5], F.Y, F[-1], E.D]"
+        ),
         [4, 5, 1, "D", 0, "X", 5],
     ),
     ("enum E { A } enum E { B = 1 }\nreturn [E.A, E.B, E[1]]", [0, 1, "B"]),
     ("function f() { enum L { Q = 'q' } return L.Q }\nreturn f()", "q"),
     ("enum E {}\nreturn typeof E", "object"),
     (
-        "enum A { X = 1 // c\n , Y /* d */ = 2 , /* e */ Z, }\nreturn A.Z",
+        ("enum A { X = 1 // c\n , Y /* d */ = 2 , /* e */ Z, }\nreturn A.Z"),
         3,
     ),
     ("const a = [1,2] as const\nconst b = a[0]! + a[1]!\nreturn b", 3),
@@ -133,79 +162,95 @@ ERASED: list[tuple[str, Any]] = [
     ("let v = 1; v!++; (v as any) = v as any + 1; [(v as any)] = [v]; return v", 3),
     ("const f = <T,>(x: T) => x; const g = f<number>; return g(1)", 1),
     (
-        "const f = (x) => x; const g = f<number>\nconst h = 2\nreturn g(h)",
+        ("const f = (x) => x; const g = f<number>\nconst h = 2\nreturn g(h)"),
         2,
     ),
     ("const m = new Map<string, number[]>\nreturn m.size", 0),
     ("const s = String.raw<string>`a\\n`; return s", "a\\n"),
     (
-        "const o = { m<T>(x: T): T { return x }, get p(): number { return 1 }, async *g<T>(): AsyncGenerator<T> {}, set q(v: number) {} , [`k${1 as any}` as const]: 2 as number};\n"
-        "return o.m(o.p) + o.k1",
+        (
+            "const o = { m<T>(x: T): T { return x }, get p(): number { return 1 }, async *g<T>(): "
+            "AsyncGenerator<T> {}, set q(v: number) {} , [`k${1 as any}` as const]: 2 as number};\n"
+            "return o.m(o.p) + o.k1"
+        ),
         3,
     ),
     ("const a = (x?: number, y?) => x ?? y ?? 5; return a()", 5),
     (
-        "const f = async (x: number): Promise<number> => x; const g = async x => x as any; return (await f(1)) + (await g(2))",
+        (
+            "const f = async (x: number): Promise<number> => x; const g = async x => x as any; return "
+            "(await f(1)) + (await g(2))"
+        ),
         3,
     ),
     ("class A<T> extends Map<string, T> implements I<T>, J { } return new A<number>().size", 0),
     (
-        "const C = class implements I {}; const D = class<T> extends (C) implements J {}; return typeof new D()",
+        ("const C = class implements I {}; const D = class<T> extends (C) implements J {}; return typeof new D()"),
         "object",
     ),
     (
-        "let as = 1, satisfies = 2, type = 3, of = 4, declare = 5, namespace = 6, module = 7, abstract = 8, readonly = 9, is = 10; return as + type\n"
-        "",
+        (
+            "let as = 1, satisfies = 2, type = 3, of = 4, declare = 5, namespace = 6, module = 7, "
+            "abstract = 8, readonly = 9, is = 10; return as + type\n"
+        ),
         4,
     ),
     ("label: for (;;) { break label }\nreturn 1", 1),
     (
-        "export const a = 1; export function b() { return 2 }\n"
-        "export class C {}\n"
-        "export { a, b as c };\n"
-        "return a + b()",
+        (
+            "export const a = 1; export function b() { return 2 }\n"
+            "export class C {}\n"
+            "export { a, b as c };\n"
+            "return a + b()"
+        ),
         3,
     ),
     (
-        "function f(a: string): void\nfunction f(a: number): void\nfunction f(a) { return 1 }\nreturn f()",
+        ("function f(a: string): void\nfunction f(a: number): void\nfunction f(a) { return 1 }\nreturn f()"),
         1,
     ),
     (
-        "abstract class A { static async *[Symbol.iterator]?(): any {} private static async m() { return 1 } static { const q: number = 2 } }\n"
-        "return A.m()",
+        (
+            "abstract class A { static async *[Symbol.iterator]?(): any {} private static async m() { "
+            "return 1 } static { const q: number = 2 } }\n"
+            "return A.m()"
+        ),
         1,
     ),
     ("const x = y => ({ ...y as any, ...(y!) }); return x({a:1}).a", 1),
     ("return ((a: number, b = (c: string): string => c) => b('z'))(1)", "z"),
     (
-        "if (true) { type X = 1; interface Y {} }\nswitch (1) { case 1: type Z = 2; return 5 }",
+        ("if (true) { type X = 1; interface Y {} }\nswitch (1) { case 1: type Z = 2; return 5 }"),
         5,
     ),
     ("const a = 1 as number, b = 2 satisfies number; const c = `${a as any}${`${b!}`}`; return c", "12"),
     ("const q = (1 as any)\n;(q as any).x = 1\nreturn q", 1),
     (
-        "async function run() { const x = await (async () => 3 as any)()\n return x as number }",
+        ("async function run() { const x = await (async () => 3 as any)()\n return x as number }"),
         3,
     ),
     (
-        "let x = 1 as any\n/* c */ ;[2].forEach(() => {})\nlet z = 3 as any // c\n`t`\nreturn z",
+        ("let x = 1 as any\n/* c */ ;[2].forEach(() => {})\nlet z = 3 as any // c\n`t`\nreturn z"),
         3,
     ),
     ("class A { x = 1 as any\n ['y'] = 2 as any }\nreturn new A().y", 2),
     ("const o = {} as { [k: string]: number }; o.x = 1; return o?.x!", 1),
     (
-        "const \\u0061b: number = 1; function f(\\u0061?: number) { return \\u0061 }\nreturn ab",
+        ("const \\u0061b: number = 1; function f(\\u0061?: number) { return \\u0061 }\nreturn ab"),
         1,
     ),
     ("let f = function <T>(this: any, x: T): T { return x }; return f(1)", 1),
     (
-        "function assert(x: unknown): asserts x is string {} \nassert(1); return 1",
+        ("function assert(x: unknown): asserts x is string {} \nassert(1); return 1"),
         1,
     ),
     ("const x = <const T,>(a: T) => a; return x(1)", 1),
     (
-        "class P { constructor(readonly a: string, public b?: number, private c: number[] = []) {} }\n"
-        "return JSON.stringify(new P('x'))",
+        (
+            "class P { constructor(readonly a: string, public b?: number, private c: number[] = []) {} "
+            "}\n"
+            "return JSON.stringify(new P('x'))"
+        ),
         '{"a":"x","c":[]}',
     ),
     ("const f = (cb: (x: number) => void, n = 2): number => n; return f(() => {})", 2),
@@ -214,12 +259,37 @@ ERASED: list[tuple[str, Any]] = [
     ("using = 3; var using; accessor = 1; var accessor; return using", 3),
     ("const a: Array<Array<number>>= [[1]]; return a[0][0]", 1),
     ("const fn = function(): void {} as () => void; return typeof fn", "function"),
+    (
+        (
+            "class A { private #n = 1; readonly m(): number { return this.#n } override get x(): "
+            "number { return 2 } static public s = 3; set y(v: number): void {} constructor<T>() {} "
+            "private readonly z = 4 }\n"
+            "return [new A().m(), new A().x, A.s]"
+        ),
+        [1, 2, 3],
+    ),
+    (
+        (
+            "function f({ a, b }?: { a: number; b?: string }, [c,]?: number[], {}?: any) { return a + "
+            "c }\n"
+            "return f({ a: 1 }, [2], {})"
+        ),
+        3,
+    ),
+    (
+        ("class A { abstract m(): void; n() { return 1 } }\nreturn new A().n()"),
+        1,
+    ),
 ]
 """TypeScript and what it comes to."""
 
 REFUSED: list[tuple[str, tuple[int, int, str]]] = [
     ("class A {} class B extends A { constructor(private x: number) { if (x) { super() } } }", (1, 32, "super")),
     ("enum E { A = 'x', B }", (1, 19, "needs a value")),
+    (
+        ("class A { private #n = 1; m(): number { return } }\nconst x = ;"),
+        (2, 11, ""),
+    ),
     ("namespace A { export const b = 1 }", (1, 1, "namespace")),
     ("let q = 1;\nmodule Foo { let x = 1 }", (2, 1, "namespace")),
     ("@dec class A {}", (1, 1, "decorator")),
@@ -269,7 +339,7 @@ FORMS: list[tuple[str, Any]] = [
     ("```js\nreturn 3", 3),
     ("```js return 4 ```", 4),
     (
-        "text\n```bash\nls -la /very/long/path/here/and/there/and\n```\nthen\n```ts\nreturn 5 as number\n```\n",
+        ("text\n```bash\nls -la /very/long/path/here/and/there/and\n```\nthen\n```ts\nreturn 5 as number\n```\n"),
         5,
     ),
     ("text here is\n````js\nreturn `\n\n`.length\n````\nbye", 2),
@@ -280,7 +350,7 @@ FORMS: list[tuple[str, Any]] = [
     ("return 1 //# sourceURL=x.js", 1),
     ("//# sourceURL=x.js\n'//# sourceURL=y'", "//# sourceURL=y"),
     (
-        "export default async function () { return 1 }\n[2].map(x => x)",
+        ("export default async function () { return 1 }\n[2].map(x => x)"),
         1,
     ),
     ("export default function main() { return 2 }", 2),
@@ -316,11 +386,11 @@ FORMS: list[tuple[str, Any]] = [
     ("async function main() { return 1 }\nawait main();", 1),
     ("async function main() { return 1 }\nvoid main();", 1),
     (
-        "main();\nasync function main() { return h() }\nfunction h() { return 2 }",
+        ("main();\nasync function main() { return h() }\nfunction h() { return 2 }"),
         2,
     ),
     (
-        "function helper() { return 2 }\nasync function report() { return helper() }",
+        ("function helper() { return 2 }\nasync function report() { return helper() }"),
         2,
     ),
     ("const run = async (): Promise<number> => 3", 3),
@@ -332,7 +402,7 @@ FORMS: list[tuple[str, Any]] = [
     ("'a'; 'b'", "b"),
     ('"use strict";\n1 + 1', 2),
     (
-        "'use strict';\nreturn (function(){ return this === undefined })()",
+        ("'use strict';\nreturn (function(){ return this === undefined })()"),
         True,
     ),
     ("type A = 1\n'x'", "x"),
@@ -366,14 +436,14 @@ RUNS: list[tuple[str, Any]] = [
     ("async function run() { return 5 }\nrun();", 5),
     ("async function run() { return 6 }\nreturn await run()", 6),
     (
-        "async function run() { return h() }\nfunction h() { return 7 }",
+        ("async function run() { return h() }\nfunction h() { return 7 }"),
         7,
     ),
     ("export async function run() { return 8 }", 8),
     ("export default async function run() { return 8 }", 8),
     ("let run; run = () => 9", 9),
     (
-        "let c = 0; async function run() { return ++c }\nconst go = () => run()\nconsole.log",
+        ("let c = 0; async function run() { return ++c }\nconst go = () => run()\nconsole.log"),
         1,
     ),
 ]

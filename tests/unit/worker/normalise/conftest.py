@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from tests.unit.worker.normalise.engine_process import EngineProcess, engine_process
 
 

@@ -58,7 +58,7 @@ def fork_for(realm: Realm, order: dict[str, Any]) -> str:
     if pid == 0:
         try:
             answer = json.dumps(serve(realm, order))
-        except BaseException as error:  # whatever it is, it must reach the test
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it must reach the test
             answer = json.dumps({"kind": "broken", "message": repr(error)})
         with os.fdopen(write, "w") as pipe:
             pipe.write(answer)
@@ -102,21 +102,29 @@ def run(realm: Realm, found: Normalised) -> dict[str, Any]:
         told.append(str(text))
         return 0.0
 
-    realm.listen(
-        lambda op, n, first, second: told.append(json.dumps({"kind": "engine", "message": second.decode()})) or 0
-    )
+    def take(_operation: int, _number: int, _first: bytes, second: bytes) -> int:
+        told.append(json.dumps({"kind": "engine", "message": second.decode()}))
+        return 0
+
+    realm.listen(take)
     if not realm.ask(FromHost.CHECK, 0, found.text):
-        return json.loads(told[0])
+        return parsed(told[0])
     realm.engine.evaluate(DRIVER, "host.js")(tell)(realm.compile(found.text))
     realm.loop.drain()
     if not told:
         return {"kind": "pending"}
-    answer: dict[str, Any] = json.loads(told[0])
+    answer = parsed(told[0])
     place = FRAME.search(answer.get("stack", ""))
     if place is not None:
         line, column = int(place[1]), int(place[2])
         answer["line"], answer["column"] = line, found.source_column(line, column)
     return answer
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The fields of an answer."""
+    fields: dict[str, Any] = json.loads(text)
+    return fields
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,7 @@ class EngineProcess:
 
 
 @contextmanager
-def engine_process(*arguments: str) -> Iterator[EngineProcess]:
+def engine_process(*arguments: str) -> Generator[EngineProcess]:
     """A process that is gone at the end."""
     command = [sys.executable, str(Path(__file__).with_name("engine_host.py")), *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from tests.unit.worker.normalise import cases
 from tests.unit.worker.normalise.engine_process import EngineProcess
 

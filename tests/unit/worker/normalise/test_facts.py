@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.unit.worker.normalise.engine_process import EngineProcess
 
 
@@ -96,16 +95,16 @@ def test_comparison_that_could_be_a_call_is_read_as_the_language_says(engine: En
     assert engine.run(source, "auto").fields["message"] == "a is not a function"
 
 
-@pytest.mark.parametrize(
-    ("source", "value"),
-    [
-        ("async ({ tools, input }) => [typeof tools, input]", ["object", {}]),
-        ("async (tools) => typeof tools", "object"),
-        ("(params = 1) => params", {}),
-        ("({ city = 'none' }) => city", "none"),
-        ("(context) => Object.keys(context)", ["tools", "input", "text", "image", "console"]),
-        ("export default async function (input: unknown, tools: any) { return [input, typeof tools] }", [{}, "object"]),
-    ],
-)
+CALLS: list[tuple[str, object]] = [
+    ("async ({ tools, input }) => [typeof tools, input]", ["object", {}]),
+    ("async (tools) => typeof tools", "object"),
+    ("(params = 1) => params", {}),
+    ("({ city = 'none' }) => city", "none"),
+    ("(context) => Object.keys(context)", ["tools", "input", "text", "image", "console"]),
+    ("export default async function (input: unknown, tools: any) { return [input, typeof tools] }", [{}, "object"]),
+]
+
+
+@pytest.mark.parametrize(("source", "value"), CALLS)
 def test_function_is_called_with_what_its_parameters_name(source: str, value: object, engine: EngineProcess) -> None:
     assert engine.run(source).value == value

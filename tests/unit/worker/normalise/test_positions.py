@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.unit.worker.normalise.engine_process import EngineProcess
 
 THROW = "(() => { throw new Error('here') })()"

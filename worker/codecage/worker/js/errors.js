@@ -139,6 +139,7 @@
     try {
       told = report(error);
     } catch { /* a proxy or a getter threw: that it failed is known all the same */ }
+    cage.tellState();
     cage.host(cage.TO_HOST.ERROR, told.call, told.code, told.json);
   }
 

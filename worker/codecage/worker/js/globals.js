@@ -146,8 +146,9 @@
     const name = I.toWellFormed(I.String(key));
     const old = I.mapGet(state, name);
     const json = value === undefined ? undefined : wellFormedJson(storable(name, value));
-    stateBytes += (json === undefined ? 0 : name.length + json.length) - (old === undefined ? 0 : name.length + old.length);
-    if (stateBytes > MAX_STATE_BYTES) throw new I.TypeError(`store(): the state is larger than ${MAX_STATE_BYTES} bytes`);
+    const added = (json === undefined ? 0 : name.length + json.length) - (old === undefined ? 0 : name.length + old.length);
+    if (stateBytes + added > MAX_STATE_BYTES) throw new I.TypeError(`store(): the state is larger than ${MAX_STATE_BYTES} bytes`);
+    stateBytes += added;
     if (json === undefined) I.mapDelete(state, name);
     else I.mapSet(state, name, json);
     isStateChanged = true;

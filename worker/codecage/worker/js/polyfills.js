@@ -5,14 +5,16 @@
   const I = cage.intrinsics;
   const { list } = cage;
   const { random } = Math;
-  const { Date, Uint8Array, RegExp } = globalThis;
+  const { Date, RangeError, RegExp, Set, Uint8Array } = globalThis;
   const fromCharCode = String.fromCharCode;
   const typedArrayTag = I.uncurryThis(
     I.getOwnPropertyDescriptor(I.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get,
   );
   const cloneBuffer = I.uncurryThis(ArrayBuffer.prototype.slice);
   const subarray = I.uncurryThis(Uint8Array.prototype.subarray);
-  const started = I.now();
+  const setAdd = I.uncurryThis(Set.prototype.add);
+  let started = I.now();
+  cage.onReset(() => { started = I.now(); });
 
   function attempt(probe, value) {
     try {
@@ -30,9 +32,7 @@
   }
 
   class Cloner {
-    constructor() {
-      this.seen = new I.Map();
-    }
+    seen = new I.Map();
 
     clone(value) {
       if (typeof value === "function" || typeof value === "symbol") {
@@ -70,7 +70,7 @@
 
     set(value) {
       const copy = this.keep(value, new Set());
-      I.setForEach(value, (item) => copy.add(this.clone(item)));
+      I.setForEach(value, (item) => setAdd(copy, this.clone(item)));
       return copy;
     }
 
@@ -93,6 +93,8 @@
       return copy;
     }
   }
+
+  I.setPrototypeOf(Cloner.prototype, null);
 
   function queueMicrotask(callback) {
     if (typeof callback !== "function") throw new I.TypeError("queueMicrotask takes a function");
@@ -234,7 +236,7 @@
   cage.expose("AbortSignal", AbortSignal);
   cage.expose("AbortController", AbortController);
   cage.expose("crypto", I.freeze({ randomUUID }));
-  cage.expose("performance", I.freeze({ now: () => I.now() - started, timeOrigin: started }));
+  cage.expose("performance", I.freeze({ now: () => I.now() - started, get timeOrigin() { return started; } }));
   I.defineProperty(I.Error, "captureStackTrace", {
     __proto__: null, value: () => {}, writable: true, configurable: true, enumerable: false,
   });

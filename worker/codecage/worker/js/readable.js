@@ -57,11 +57,10 @@
   }
 
   class Shower {
-    constructor() {
-      this.ancestors = list();
-      this.references = new I.Map();
-      this.left = MAX_TEXT;
-    }
+    // Fields are defined, not set: no setter of the script is reached.
+    ancestors = list();
+    references = new I.Map();
+    left = MAX_TEXT;
 
     show(value) {
       const text = typeof value === "function" ? functionName(value)
@@ -136,6 +135,8 @@
       return more(parts, keys.length);
     }
   }
+
+  I.setPrototypeOf(Shower.prototype, null);
 
   // Whether JSON would change or refuse something in `value`.
   const isBeyondJson = (value, path, ancestors) => {

@@ -19,6 +19,7 @@
 
   function failValue(message) {
     const fields = { __proto__: null, name: "SerializationError", message, stack: "", line: 0, column: 0, hint: "" };
+    cage.tellState();
     cage.host(cage.TO_HOST.ERROR, 0, "serialization", I.jsonStringify(fields));
   }
 
@@ -41,7 +42,10 @@
 
   // What stands in the place of a value that JSON cannot say, in a dialect that shows such values readably.
   function showReadably(value) {
-    const shown = cage.readable(value);
+    let shown;
+    try {
+      shown = cage.readable(value);
+    } catch { /* a proxy or a getter threw, and will again where that is told */ }
     if (shown === undefined) return value;
     cage.notice("coerced", "the value holds what JSON cannot say; it is shown as text");
     return shown;
@@ -76,6 +80,7 @@
       cage.notice("missing_await", `the call of ${cage.toolNames[record.tool]} was open at exit(); it is cancelled`, record.at);
     });
     finish(value);
+    cage.tellState();
     cage.host(cage.TO_HOST.END, 0, "", "");
   };
 
@@ -161,12 +166,11 @@
       case cage.FROM_HOST.REJECTIONS:
         return tellRejections(text);
       case cage.FROM_HOST.FINISH:
-        return finish(settled.value);
+        finish(settled.value);
+        return cage.tellState();
       case cage.FROM_HOST.RESET:
         settled = undefined;
         return cage.reset();
-      case cage.FROM_HOST.STATE:
-        return cage.tellState();
       default:
         return cage.calls.answer(op - cage.FROM_HOST.ANSWER, n, text);
     }

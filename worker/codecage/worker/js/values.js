@@ -33,7 +33,7 @@
   function stringify(value, indent) {
     promiseSeen = false;
     emptied = "";
-    watch(I.Promise.prototype, () => { promiseSeen = true; });
+    const watchesPromise = watch(I.Promise.prototype, () => { promiseSeen = true; });
     const watchesMap = watchEmptied("Map", I.mapSize);
     const watchesSet = watchEmptied("Set", I.setSize);
     try {
@@ -41,7 +41,7 @@
       if (promiseSeen) throw new I.TypeError("it holds a promise");
       return json;
     } finally {
-      delete I.Promise.prototype.toJSON;
+      if (watchesPromise) delete I.Promise.prototype.toJSON;
       if (watchesMap) delete I.Map.prototype.toJSON;
       if (watchesSet) delete I.Set.prototype.toJSON;
     }

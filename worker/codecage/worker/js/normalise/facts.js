@@ -76,6 +76,13 @@
     visitAll(node.arguments, context);
   }
 
+  // The `?` behind `{ a, b }` or `[a, b]`.
+  function erasePatternMark(node, context) {
+    const last = (node.properties ?? node.elements).findLast((item) => item !== null);
+    const end = norm.text.skipPast(context.source, last === undefined ? node.start + 1 : last.end, ",]}");
+    norm.eraseMark(node, end, "?", context);
+  }
+
   // The names that a pattern binds; defaults and computed keys are visited as expressions.
   function visitPattern(node, context) {
     switch (node.type) {
@@ -103,6 +110,7 @@
         visit(node, context);
         return;
     }
+    if (node.optional && node.type.endsWith("Pattern")) erasePatternMark(node, context);
     if (node.typeAnnotation) visit(node.typeAnnotation, context);
   }
 

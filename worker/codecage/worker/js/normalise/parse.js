@@ -16,6 +16,15 @@
   };
   const JAVASCRIPT = { ...OPTIONS, plugins: REFUSED_LATER };
   const TYPESCRIPT = { ...OPTIONS, plugins: ["typescript", ...REFUSED_LATER] };
+  // Faults of types alone: without them the code says what was meant.
+  const TOLERATED = new Set([
+    "AccessorCannotHaveTypeParameters", "ClassMethodHasReadonly", "ConstructorHasTypeParameters",
+    "DuplicateAccessibilityModifier", "IndexSignatureHasAccessibility", "InvalidModifiersOrder", "InvalidModifierOnTypeMember",
+    "InvalidModifierOnTypeParameter", "InvalidModifierOnTypeParameterPositions", "InvalidTupleMemberLabel",
+    "NonAbstractClassHasAbstractMethod", "OptionalTypeBeforeRequired", "OverrideNotInSubClass", "PatternIsOptional",
+    "PrivateElementHasAccessibility", "ReadonlyForMethodSignature", "SetAccessorCannotHaveOptionalParameter",
+    "SetAccessorCannotHaveReturnType",
+  ]);
   const DEEP = /too much recursion|call stack/i;
   const TAG = /<[A-Za-z][\w.-]*(?:\s+[\w-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|\{[^{}<>]*\}))?)*\s*\/?>|<>/;
   const BY_REASON = {
@@ -61,10 +70,23 @@
     return refusal;
   }
 
+  // The tree, read past what is tolerated. Throws the first error that is not.
+  function parse(source, options) {
+    try {
+      return parser.parse(source, options);
+    } catch (error) {
+      if (!TOLERATED.has(error?.reasonCode)) throw error;
+    }
+    const file = parser.parse(source, { ...options, errorRecovery: true });
+    const fault = file.errors.find((error) => !TOLERATED.has(error.reasonCode));
+    if (fault !== undefined) throw fault;
+    return file;
+  }
+
   // { file } or { refusal, index }.
   function attempt(source, options) {
     try {
-      return { file: parser.parse(source, options) };
+      return { file: parse(source, options) };
     } catch (error) {
       const refusal = refusalOf(error, source);
       refusal.isUnread = true;

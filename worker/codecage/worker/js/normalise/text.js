@@ -72,11 +72,11 @@
     }
   }
 
-  // The order of insertions that meet at one place: what ends there, what goes between statements, what begins there.
+  // The order of changes that meet at one place: what ends there, what goes between statements, what begins there, and
+  // what is written over the text behind it.
   const RANKS = { CLOSES: 0, BETWEEN: 1, OPENS: 2 };
-
-  const byPlace = (a, b) =>
-    a.start - b.start || (a.end > a.start) - (b.end > b.start) || a.rank - b.rank || a.order - b.order;
+  const OVERWRITES = 3;
+  const RANK_COUNT = 4;
 
   function positionAt(starts, offset) {
     let low = 0;
@@ -109,18 +109,18 @@
 
     // Puts `text` over as many characters.
     overwrite(start, text) {
-      this.edits.push({ start, end: start + text.length, text, rank: 0, order: this.edits.length });
+      this.edits.push({ start, end: start + text.length, text, place: start * RANK_COUNT + OVERWRITES });
     }
 
     // Puts `text` in between; the rank is one of RANKS.
     insert(at, text, rank = RANKS.CLOSES) {
-      this.edits.push({ start: at, end: at, text, rank, order: this.edits.length });
+      this.edits.push({ start: at, end: at, text, place: at * RANK_COUNT + rank });
     }
 
     // The changed text, and [line, column, width] of every insertion.
     finish() {
       const { source } = this;
-      const edits = this.edits.sort(byPlace);
+      const edits = this.edits.sort((a, b) => a.place - b.place);
       if (edits.length === 0) return { body: source, insertions: [] };
       const starts = edits.some((edit) => edit.start === edit.end) ? lineStarts(source) : [];
       const parts = [];
