@@ -144,7 +144,7 @@ class Job:
     # What the prelude asks for. Each returns a number to it, or does not return.
 
     def _output(self, kind: int, text: bytes, data: bytes) -> int:
-        frame = wire.Output(kind=kind, text=text.decode())
+        frame = wire.Output(kind=kind, text=self._positions.text(text.decode()))
         if kind == 6:
             try:
                 frame.data = base64.b64decode(data, validate=True)

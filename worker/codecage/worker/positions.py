@@ -31,14 +31,22 @@ class Positions:
         return line, max(column, 0)
 
     def stack(self, frames: str) -> str:
-        """The frames of an error, each with its place in the source."""
-        if self.script is None or not self.script.insertions:
-            return frames
-        return _PLACE.sub(self._replace, frames)
+        """The frames of an error, each with its place in the source; without those of what calls the script."""
+        return "\n".join(self.text(frame) for frame in frames.split("\n") if not self._is_behind(frame))
+
+    def text(self, text: str) -> str:
+        """Any text that may hold frames, each with its place in the source."""
+        if self.script is None or not self.script.insertions or "@script.js:" not in text:
+            return text
+        return _PLACE.sub(self._replace, text)
 
     def excerpt(self, line: int, column: int) -> str:
         """The line of the source with a caret under the place."""
         return excerpt(self._source, line, column)
+
+    def _is_behind(self, frame: str) -> bool:
+        found = _PLACE.search(frame)
+        return found is not None and int(found[1]) > line_count(self._source)
 
     def _replace(self, found: re.Match[str]) -> str:
         line, column = self.place(int(found[1]), int(found[2]))
