@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 
 __all__ = ["main"]
@@ -13,6 +12,8 @@ def main() -> int:
     if sys.platform != "linux":
         print(f"codecage serve runs on Linux only; this is {sys.platform}", file=sys.stderr)
         return 1
+    import uvloop
+
     from codecage.server.config import load_settings  # after the check of the system
     from codecage.server.logs import configure_logs
     from codecage.server.orphans import adopt_orphans
@@ -22,7 +23,7 @@ def main() -> int:
     configure_logs(settings.log_level, settings.log_format)
     adopt_orphans()
     try:
-        asyncio.run(serve(settings))
+        uvloop.run(serve(settings))
     except ServerError as error:
         print(f"codecage serve: {error}", file=sys.stderr)
         return 1

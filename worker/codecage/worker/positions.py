@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from codecage.worker.excerpt import excerpt, line_count
 from codecage.worker.normaliser import Normalised
@@ -20,12 +21,16 @@ class Positions:
         self.script: Normalised | None = None
         """The text that runs, once there is one. Before that, places are those of the source."""
 
+    @cached_property
+    def _lines(self) -> int:
+        return line_count(self._source)
+
     def place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the running text in the source; zeros where it is in neither."""
         if line < 1:
             return 0, 0
         # The engine reports a missing bracket behind the script.
-        line = min(line, line_count(self._source))
+        line = min(line, self._lines)
         if self.script is not None and column > 0:
             column = self.script.source_column(line, column)
         return line, max(column, 0)
@@ -46,7 +51,7 @@ class Positions:
 
     def _is_behind(self, frame: str) -> bool:
         found = _PLACE.search(frame)
-        return found is not None and int(found[1]) > line_count(self._source)
+        return found is not None and int(found[1]) > self._lines
 
     def _replace(self, found: re.Match[str]) -> str:
         line, column = self.place(int(found[1]), int(found[2]))
