@@ -76,8 +76,8 @@ def finished_message(
     whole = render(request, ending, output, ledger)
     rendered = cut(whole, request.limits.rendered_characters)
     if rendered is not whole:
-        message = f"the rendered text was truncated from {len(whole)} to {len(rendered)} characters"
-        warnings.add(pb.WARNING_KIND_TRUNCATED, message)
+        cut_text = f"the rendered text was truncated from {len(whole)} to {len(rendered)} characters"
+        warnings.add(pb.WARNING_KIND_TRUNCATED, cut_text)
     message = pb.Finished(
         run_id=request.run_id,
         outcome=outcome_of(ending.code),

@@ -23,6 +23,7 @@ _CHILDREN = (
     "contains",
     "propertyNames",
 )
+_CHILD_LISTS = ("prefixItems", "items")
 _MAX_VISITS = 20_000
 
 
@@ -69,37 +70,31 @@ class _Analysis:
         return False
 
     def _parts(self, schema: Any) -> list[Any]:
-        if not isinstance(schema, dict):
-            return []
-        members = cast("dict[str, Any]", schema)
-        children = [child for _key, child in _children(members)]
-        return [self._resolved(part) for part in (*children, *_in_place(members))]
+        children = [child for _key, child in _children(_members(schema))]
+        return [self._resolved(part) for part in (*children, *_in_place(_members(schema)))]
 
     def _expand(
         self, schema: Any, path: tuple[int, ...], ways: dict[tuple[str, int], int], children: dict[int, Any]
     ) -> int:
         """Counts what one value is tried against here; notes which schema each of its children is given to."""
         self._visits += 1
-        if not isinstance(schema, dict) or id(schema) in path or self._visits > _MAX_VISITS:
+        members = _members(schema)
+        if id(schema) in path or self._visits > _MAX_VISITS:
             return 1
-        members = cast("dict[str, Any]", schema)
         for key, child in _children(members):
             target = self._resolved(child)
-            if isinstance(target, dict):
-                identity = id(cast("object", target))
-                children[identity] = target
-                ways[key, identity] = ways.get((key, identity), 0) + 1
+            if _members(target):
+                children[id(target)] = target
+                ways[key, id(target)] = ways.get((key, id(target)), 0) + 1
         here = (*path, id(schema))
         return 1 + sum(self._expand(self._resolved(part), here, ways, children) for part in _in_place(members))
 
     def _resolved(self, schema: Any) -> Any:
         """Follows a reference within the document, one that is nothing else besides."""
         for _ in range(32):
-            if not isinstance(schema, dict):
-                return schema
-            members = cast("dict[str, Any]", schema)
+            members = _members(schema)
             if set(members) != {"$ref"}:
-                return members
+                return schema
             schema = self._target(members["$ref"])
         return schema
 
@@ -109,48 +104,48 @@ class _Analysis:
         found: Any = self._root
         for step in reference.removeprefix("#").split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and name.isdigit():
-                items = found
+            items = _items(found)
+            if items and name.isdigit():
                 found = items[int(name)] if int(name) < len(items) else None
-            elif isinstance(found, dict):
-                found = cast("dict[str, Any]", found).get(name)
             else:
-                return None
+                found = _members(found).get(name)
         return found
 
 
+def _members(value: Any) -> dict[str, Any]:
+    """The members of an object; none for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> list[Any]:
+    """The items of a list; none for any other value."""
+    found: list[Any] = value if isinstance(value, list) else []
+    return found
+
+
 def _in_place(schema: dict[str, Any]) -> Iterator[Any]:
+    """The subschemas that the same value is tried against."""
     for keyword in _IN_PLACE_LISTS:
-        parts = schema.get(keyword)
-        if isinstance(parts, list):
-            yield from parts
+        yield from _items(schema.get(keyword))
     for keyword in _IN_PLACE:
         if keyword in schema:
             part = schema[keyword]
             yield {keyword: part} if keyword.startswith("$") else part
     for keyword in _IN_PLACE_MAPS:
-        parts = schema.get(keyword)
-        if isinstance(parts, dict):
-            yield from cast("dict[str, Any]", parts).values()
+        yield from _members(schema.get(keyword)).values()
 
 
 def _children(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The subschemas for what a value holds, each with the place where that lies."""
     for keyword in _CHILD_MAPS:
-        parts = schema.get(keyword)
-        if isinstance(parts, dict):
-            for name, part in cast("dict[str, Any]", parts).items():
-                yield f"{keyword}/{name}", part
+        for name, part in _members(schema.get(keyword)).items():
+            yield f"{keyword}/{name}", part
     for keyword in _CHILDREN:
-        part = schema.get(keyword)
-        if isinstance(part, dict):
-            yield keyword, part
-        elif isinstance(part, list):
-            for index, each in enumerate(part):
-                yield f"{keyword}/{index}", each
-    prefix = schema.get("prefixItems")
-    if isinstance(prefix, list):
-        for index, each in enumerate(prefix):
-            yield f"prefixItems/{index}", each
+        if _members(schema.get(keyword)):
+            yield keyword, schema[keyword]
+    for keyword in _CHILD_LISTS:
+        for index, part in enumerate(_items(schema.get(keyword))):
+            yield f"{keyword}/{index}", part
 
 
 def evaluation_cost(schema: Any) -> int:

@@ -17,7 +17,8 @@ DEEP = "[" * 200 + "]" * 200
 
 def decode(**fields: Any) -> RunRequest:
     """Decodes a start with these fields."""
-    return decode_start(pb.Start(**{"source": "return 1", **fields}), CEILINGS)
+    given: dict[str, Any] = {"source": "return 1", **fields}
+    return decode_start(pb.Start(**given), CEILINGS)
 
 
 def tools(*listed: pb.Tool) -> pb.ToolList:

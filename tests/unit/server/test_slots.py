@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -36,7 +36,7 @@ class Holder:
 
 
 @contextlib.asynccontextmanager
-async def holders() -> AsyncIterator[list[Holder]]:
+async def holders() -> AsyncGenerator[list[Holder]]:
     """Ends all that were put into the list."""
     made: list[Holder] = []
     yield made

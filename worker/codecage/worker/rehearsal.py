@@ -8,7 +8,7 @@ every one of them. After a rehearsal the realm is as it was.
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.channel import Channel
@@ -24,7 +24,7 @@ const answers = await Promise.all([tools.sample({ n: 1 }), tools.call("other-too
 const last = await tools.sample({ name: "x", list: [1, 2, 3] });
 return { answers, last, total: answers.length + input.start };
 """
-_RULES = {
+_RULES: dict[str, Any] = {
     "argumentBytes": 1 << 20,
     "jsonDepth": 128,
     "jsonItems": 1_000_000,
