@@ -61,6 +61,21 @@ class TestWornOutTemplates:
         assert (await stream.finished()).outcome == pb.OUTCOME_WORKER_LOST
 
 
+class TestFewUsers:
+    """Where the service is root, each worker has a user of its own from a range that is used again and again."""
+
+    @pytest.fixture
+    def service_arguments(self) -> list[str]:
+        """Hardly more users than workers."""
+        return ["--capacity", "4", "--uid-count", "24"]
+
+    async def test_more_runs_than_users_are_served(
+        self, service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub
+    ) -> None:
+        finished = await asyncio.gather(*(Host(stub).run(SOURCE) for _ in range(100)))
+        assert {run.value_json for run in finished} == {"3"}
+
+
 class TestEnginePerWorker:
     """The fallback for engines that cannot be forked once they are prepared."""
 

@@ -49,6 +49,9 @@ MODEST = {
         "const rows = Array.from({ length: 2000 }, (_, i) => ({ i, name: 'n' + i }));"
         "for (let i = 0; i < 300; i++) JSON.parse(JSON.stringify(rows)); return 1"
     ),
+    "garbage of large parsed arrays": (
+        "const text = '[' + '1,'.repeat(3e5) + '1]'; for (let i = 0; i < 100; i++) JSON.parse(text); return 1"
+    ),
     "garbage of promises": "for (let i = 0; i < 1e5; i++) await null; return 1",
     "40 MiB that live": "return Array.from({ length: 40 }, () => new Uint8Array(2 ** 20).fill(1)).length",
 }

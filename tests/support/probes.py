@@ -15,9 +15,10 @@ from tests.support.service import ServiceProcess
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["assert_no_fault_logged", "at_rest", "descriptors", "zombies"]
+__all__ = ["assert_holds", "assert_no_fault_logged", "at_rest", "descriptors", "zombies"]
 
 _REST_SECONDS = 15.0
+_OF_A_TEMPLATE = ("socket:[]", "pipe:[]", "anon_inode:[pidfd]")
 _FAULTS = ("Traceback", "never retrieved", "Exception in callback", "Task was destroyed")
 
 
@@ -30,9 +31,20 @@ async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolI
                 return pool
 
 
+async def assert_holds(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess, before: Counter[str]) -> None:
+    """The server holds the descriptors that it held before, once it has closed those of the last process."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_REST_SECONDS):
+            while descriptors(service) != before:
+                await tracked(stub)
+    assert descriptors(service) == before
+
+
 def descriptors(service: ServiceProcess) -> Counter[str]:
-    """Open descriptors of the server by what they are."""
+    """Open descriptors of the server by what they are, but for the three of each template, of which some come and go."""
     kinds: Counter[str] = Counter()
+    templates = len(service.templates())
+    kinds.subtract({kind: templates for kind in _OF_A_TEMPLATE})
     try:
         for entry in Path(f"/proc/{service.pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):

@@ -72,7 +72,8 @@ class Pool:
         self._failures = 0
         self._is_closed = False
         self._renewal: asyncio.Task[None] | None = None
-        self._used_uids: set[int] = set()
+        self._uid_holders: dict[int, Worker] = {}
+        """The last worker of each uid. A uid is free again once that one has been reaped."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -191,7 +192,8 @@ class Pool:
             self.forks += 1
             newborn = _Newborn(self)
             worker_id = next(self._ids)
-            newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+            worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+            self._uid_holders[worker.uid] = worker
             self._starting.add(newborn)
         if template.forks >= self.options.forks_per_template:
             self._renew()
@@ -201,8 +203,8 @@ class Pool:
             return 0
         for offset in range(self.options.uid_count):
             uid = self.options.uid_base + (worker_id + offset) % self.options.uid_count
-            if uid not in self._used_uids:
-                self._used_uids.add(uid)
+            holder = self._uid_holders.get(uid)
+            if holder is None or holder.exited.is_set():
                 return uid
         raise Unavailable("no uid is free for a worker", _RESTART_SECONDS)
 
@@ -216,12 +218,12 @@ class Pool:
         trial = Trial()
         worker_id = next(self._ids)
         worker = self._template.fork(worker_id, self._uid_for(worker_id), trial, source)
+        self._uid_holders[worker.uid] = worker
         try:
             return await trial.ended
         finally:
             worker.kill()
             await worker.exited.wait()
-            self._used_uids.discard(worker.uid)
 
     def on_ready(self, newborn: _Newborn, worker: Worker) -> None:
         """A worker has locked itself and waits for a script."""
@@ -249,10 +251,6 @@ class Pool:
             self._refuse_waiting(Unavailable("workers die before they are ready", _RESTART_SECONDS))
         else:
             self._refill_soon()
-
-    def on_gone(self, worker: Worker) -> None:
-        """A worker's process has been reaped."""
-        self._used_uids.discard(worker.uid)
 
     def _refuse_waiting(self, error: Unavailable) -> None:
         while self._wanted:

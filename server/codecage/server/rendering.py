@@ -56,7 +56,8 @@ def render(request: RunRequest, ending: Ending, output: OutputRecord, ledger: Le
         lines += _value(ending, is_undefined_shown=form == pb.RENDERED_FORM_VALUE_AND_CALLS)
     if ending.error is not None:
         is_prefixed = form == pb.RENDERED_FORM_TEXT_LOG_AND_VALUE
-        lines.append(("Error: " if is_prefixed else "") + _told(ending.error))
+        has_failed = ledger.find(ending.error.call_id) is not None  # a refused call never came to its tool
+        lines.append(("Error: " if is_prefixed else "") + _told(ending.error, has_tool_failed=has_failed))
     if form == pb.RENDERED_FORM_VALUE_AND_CALLS:
         lines += _summary(ledger)
     return "\n".join(lines)
@@ -72,9 +73,9 @@ def _value(ending: Ending, *, is_undefined_shown: bool) -> list[str]:
     return [ending.value_json]
 
 
-def _told(error: pb.ScriptError) -> str:
+def _told(error: pb.ScriptError, *, has_tool_failed: bool) -> str:
     parts = [f"{error.name}: {error.message}" if error.message else error.name]
-    if error.tool_name:
+    if has_tool_failed:
         parts[0] = f"{error.name}: the tool {error.tool_name} failed: {error.message}"
     if error.excerpt:
         parts.append(error.excerpt)

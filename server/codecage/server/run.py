@@ -32,6 +32,7 @@ _log = structlog.get_logger(__name__)
 _MAX_STATE_TEXT = 8 << 20
 """Escaping makes the stored texts longer, at most six times."""
 _MAX_REASON_BYTES = 1024
+_MAX_COLLISIONS = 20
 _NO_VALUE = "no_value"
 """A notice that matters only where the script wrote nothing either."""
 _MAX_SHOWN = 4
@@ -97,7 +98,16 @@ class Run:
                 message = f"the hints max_concurrency and serial_key are not served; those of {tool.name} are ignored"
                 self._warnings.add(pb.WARNING_KIND_NOT_SERVED, message)
                 break
+        self._warn_of_collisions()
         self._worker.send(script_frame(self.request))
+
+    def _warn_of_collisions(self) -> None:
+        if self.request.policy.call_form == pb.CALL_FORM_NAME_AND_ARGUMENTS:
+            return  # names are used as listed
+        for identifier, names in self.request.tools.collisions[:_MAX_COLLISIONS]:
+            told = ", ".join(names[:10])
+            message = f"tools.{identifier} could be each of {told}: call them by name, as tools[name] or tools.call"
+            self._warnings.add(pb.WARNING_KIND_NAME_COLLISION, message)
 
     @property
     def is_computing(self) -> bool:

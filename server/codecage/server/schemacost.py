@@ -119,8 +119,7 @@ def _members(value: Any) -> dict[str, Any]:
 
 def _items(value: Any) -> list[Any]:
     """The items of a list; none for any other value."""
-    found: list[Any] = value if isinstance(value, list) else []
-    return found
+    return cast("Any", value) if isinstance(value, list) else []
 
 
 def _in_place(schema: dict[str, Any]) -> Iterator[Any]:

@@ -5,6 +5,7 @@ A schema that cannot be compiled, or whose evaluation could grow beyond measure,
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -23,6 +24,7 @@ _MAX_COST = 5_000
 """Subschemas that one value may be tried against."""
 _MAX_WORK = 5_000_000
 """The same, times the values in the arguments of one call."""
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _MAX_TOLD = 3
 _MAX_TEXT = 300
 
@@ -75,5 +77,11 @@ def _refuse(uri: str) -> Any:
 
 
 def _told(error: Any) -> str:
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-    return f"{path.removeprefix('.') or 'the arguments'}: {error.message}"[:_MAX_TEXT]
+    path = "".join(_step(step) for step in error.instance_path).removeprefix(".")
+    return f"{path}: {error.message}"[:_MAX_TEXT] if path else str(error.message)[:_MAX_TEXT]
+
+
+def _step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _IDENTIFIER.fullmatch(step) else f"[{orjson.dumps(step).decode()}]"

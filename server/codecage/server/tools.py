@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ MAX_TOOLS = 5_000
 _MAX_NAME_BYTES = 256
 _MAX_DESCRIPTION_BYTES = 64 << 10
 _MAX_SCHEMA_BYTES = 256 << 10
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]|^(?=[0-9])")
 _SCHEMA_SHAPE = JsonShape(depth=128, items=100_000)
 
 
@@ -50,6 +52,14 @@ class ToolSet:
         """Names and descriptions as the worker takes them."""
         return orjson.dumps([[tool.name, tool.description] for tool in self.tools]).decode()
 
+    @cached_property
+    def collisions(self) -> list[tuple[str, list[str]]]:
+        """Identifiers that more than one name leads to, each with these names."""
+        found: dict[str, list[str]] = {}
+        for tool in self.tools:
+            found.setdefault(_identifier(tool.name), []).append(tool.name)
+        return [(identifier, names) for identifier, names in found.items() if len(names) > 1]
+
     def without(self, names: frozenset[str]) -> ToolSet:
         """Those that have none of these names."""
         if not any(tool.name in names for tool in self.tools):
@@ -76,6 +86,14 @@ class ToolSet:
             timeout = message.hints.timeout.ToNanoseconds() / 1e9
             tools.append(Tool(message.name, message.description, hints, timeout, message.input_schema_json))
         return cls(tuple(tools)), violations
+
+
+def _identifier(name: str) -> str:
+    """By what identifier a script finds the tool of that name; js/globals.js makes it the same way."""
+    if not _NO_IDENTIFIER.search(name):
+        return name
+    found = _NO_IDENTIFIER.sub(lambda part: "_" * (len(part[0].encode("utf-16-le")) // 2), name)
+    return f"_{found}" if found[0].isdigit() else found
 
 
 def _problems(message: pb.Tool, path: str) -> list[FieldViolation]:

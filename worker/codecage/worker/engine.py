@@ -47,6 +47,10 @@ _NURSERY_KEY = 2  # JSGC_MAX_NURSERY_BYTES
 # Buffers of dead young objects wait for two minor collections, which come at eight times this many bytes of them:
 # with 4 MiB, garbage alone would fill a budget of 64 MiB.
 _NURSERY_BYTES = 1 << 20
+_MALLOC_THRESHOLD_KEY = 35  # JSGC_MALLOC_THRESHOLD_BASE, in MiB
+# What the elements of arrays and other buffers may take before a collection. The engine's own 38 MiB, grown by half as
+# it does, are more than most scripts have in all: garbage of parsed JSON would end them.
+_MALLOC_THRESHOLD_MIB = 8
 # In the context's options: a bit, and a byte whose value 1 says that asm.js is off. Its compiler needs helper threads.
 _WEBASSEMBLY_BIT = 1
 _ASM_JS_MASK, _ASM_JS_OFF = 0xFF << 24, 1 << 24
@@ -133,6 +137,11 @@ class Engine:
         """Keeps the youngest generation small: a worker lives for one script."""
         set_parameter = self._function("set_gc_parameter", [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32])
         set_parameter(self._context, _NURSERY_KEY, _NURSERY_BYTES)
+
+    def collect_early(self) -> None:
+        """Makes the engine collect garbage before it fills the memory that a script has."""
+        set_parameter = self._function("set_gc_parameter", [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32])
+        set_parameter(self._context, _MALLOC_THRESHOLD_KEY, _MALLOC_THRESHOLD_MIB)
 
     def exit_when_out_of_memory(self) -> None:
         """Makes exhaustion final: without this a script can catch it and run on in a half-broken process."""

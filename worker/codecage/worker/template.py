@@ -110,6 +110,7 @@ class Template:
         engine = Engine.load()
         engine.check_symbols()
         engine.limit_nursery()
+        engine.collect_early()
         engine.exit_when_out_of_memory()
         self._loop.install()
         realm = self._realm = Realm(engine, self._loop)

@@ -94,6 +94,7 @@ def prepare_realm(loop: JobLoop) -> Realm:
     engine = Engine.load()
     engine.run_single_threaded()
     engine.limit_nursery()
+    engine.collect_early()
     engine.exit_when_out_of_memory()
     loop.install()
     return Realm(engine, loop)

@@ -137,7 +137,7 @@
       if (cage.rules.strictArguments) cage.values.refuseLossy(args, "args");
       json = cage.values.stringify(args);
     } catch (error) {
-      throw invalid(tool, cage.values.explain(args, error));
+      throw invalid(tool, cage.values.explain(args, error, "args"));
     }
     cage.values.tellEmptied(`the argument object of ${tool}`, at);
     if (json === undefined || json[0] !== "{") throw invalid(tool, "the arguments must be one object");
@@ -278,10 +278,7 @@
   };
 
   function noticeRounded(record, path, source) {
-    const where = path === "" ? "" : ` at ${I.jsonStringify(path)}`;
-    const message = `the answer of ${cage.toolNames[record.tool]} holds ${source}${where}, beyond the precision of a `
-      + "JavaScript number; it was rounded";
-    cage.notice("precision", message, record.at);
+    cage.noticeRounded(`the answer of ${cage.toolNames[record.tool]}`, path, source, record.at);
   }
 
   // Takes in one answer. `kind` is an ANSWER_KIND of the frames.

@@ -34,6 +34,7 @@
     I.mapClear(timers);
     I.mapClear(counters);
     indent = "";
+    isFull = false;
   });
 
   const labelOf = (label) => (label === undefined ? "default" : cage.inspect(label, 200));

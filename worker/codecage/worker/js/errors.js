@@ -98,10 +98,24 @@
     return text;
   }
 
+  // Only the engine makes an InternalError: otherwise a script could claim to have come to a limit.
+  const internal = InternalError.prototype;
+  const { InternalError: unmade } = { InternalError: function () { throw new I.TypeError("Illegal constructor"); } };
+  I.defineProperty(unmade, "prototype", { __proto__: null, value: internal });
+  I.defineProperty(internal, "constructor", { __proto__: null, value: unmade, writable: true, configurable: true });
+  cage.expose("InternalError", unmade);
+
+  function isExhausted(error) {
+    try {
+      return I.getPrototypeOf(error) === internal && read(error, "message", "string") === "too much recursion";
+    } catch {
+      return false;
+    }
+  }
+
   function outcomeOf(error) {
     if (cage.isToolFailure(error)) return "tool_error";
-    const exhausted = read(error, "name", "string") === "InternalError" && messageOf(error) === "too much recursion";
-    return exhausted ? "stack" : "script_error";
+    return isExhausted(error) ? "stack" : "script_error";
   }
 
   // The report of a thrown value as the arguments of host(ERROR, ...): call, outcome, JSON text.

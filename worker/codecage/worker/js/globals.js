@@ -56,6 +56,7 @@
   function lookUp(key) {
     if (typeof key !== "string") return undefined;
     if (key === "call") return cage.calls.callByName;
+    if (cage.rules.callForm === "name") return undefined;
     let index = cage.indexOfTool(key);
     if (index < 0) index = aliasIndex(key);
     return index < 0 ? undefined : toolFunction(index);
@@ -139,16 +140,23 @@
     }
   }
 
+  // What the service takes in again at the start of the next run.
   const MAX_STATE_BYTES = 1 << 20;
+  const MAX_STATE_DEPTH = 128;
+  const MAX_STATE_ITEMS = 100000;
+  const sizeOf = (key, json) => (json === undefined ? 0 : cage.text.utf8Length(key) + cage.text.utf8Length(json));
 
   // Keeps a value under a key for the next run that is given this one's state; undefined forgets the key.
   function store(key, value) {
     const name = I.toWellFormed(I.String(key));
     const old = I.mapGet(state, name);
     const json = value === undefined ? undefined : wellFormedJson(storable(name, value));
-    const added = (json === undefined ? 0 : name.length + json.length) - (old === undefined ? 0 : name.length + old.length);
-    if (stateBytes + added > MAX_STATE_BYTES) throw new I.TypeError(`store(): the state is larger than ${MAX_STATE_BYTES} bytes`);
-    stateBytes += added;
+    const bytes = stateBytes + sizeOf(name, json) - sizeOf(name, old);
+    if (bytes > MAX_STATE_BYTES) throw new I.TypeError(`store(): the state is larger than ${MAX_STATE_BYTES} bytes`);
+    const broken = json === undefined ? "" : cage.text.brokenShape(json, MAX_STATE_DEPTH, MAX_STATE_ITEMS);
+    if (broken === "depth") throw new I.TypeError(`store(): the value is nested deeper than ${MAX_STATE_DEPTH} levels`);
+    if (broken === "items") throw new I.TypeError(`store(): the value holds more than ${MAX_STATE_ITEMS} items`);
+    stateBytes = bytes;
     if (json === undefined) I.mapDelete(state, name);
     else I.mapSet(state, name, json);
     isStateChanged = true;
@@ -159,7 +167,7 @@
       const json = cage.values.stringify(value);
       if (json !== undefined) return json;
     } catch (error) {
-      throw new I.TypeError(`store(${I.jsonStringify(name)}): ${cage.values.explain(value, error)}`);
+      throw new I.TypeError(`store(${I.jsonStringify(name)}): ${cage.values.explain(value, error, "value")}`);
     }
     throw new I.TypeError(`store(${I.jsonStringify(name)}): a ${typeof value} cannot be stored`);
   }
@@ -198,7 +206,7 @@
     const stored = I.ownKeys(rules.state);
     for (let i = 0; i < stored.length; i++) {
       I.mapSet(state, stored[i], rules.state[stored[i]]);
-      stateBytes += stored[i].length + rules.state[stored[i]].length;
+      stateBytes += sizeOf(stored[i], rules.state[stored[i]]);
     }
   };
 

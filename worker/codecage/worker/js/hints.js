@@ -6,9 +6,19 @@
   const NOT_A_TOOL = /tools\.([\w$]+) is not a function/;
   const NOT_A_FUNCTION = /is not (?:a function|iterable)/;
   const NO_PROPERTY = /can't access property|(?:is|are) (?:undefined|null)/;
+  const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+  const NO_IMPORT = "Nothing can be imported here: call a tool instead.";
   const OF_A_CALL = /tools[.[][^ ]*\(\.\.\.\)/;
   // Codes of calls that no tool has seen; their messages say what to mend.
   const NOT_MADE = { __proto__: null, invalid_arguments: 1, unknown_tool: 1, call_limit: 1 };
+  const BASE64 = { __proto__: null, atob: "Uint8Array.fromBase64(text)", btoa: "bytes.toBase64(), of a Uint8Array" };
+  // What is near to a name that is not there; the first ones only where the dialect has them.
+  const GLOBALS = I.freeze([
+    "ALL_TOOLS", "input", "text", "image", "store", "load", "exit",
+    "tools", "console", "JSON", "Math", "Object", "Array", "String", "Number", "Promise", "RegExp", "structuredClone",
+    "encodeURIComponent", "decodeURIComponent", "parseInt", "parseFloat",
+  ]);
+  const OPTIONAL = 7;
   const NOT_HERE = {
     __proto__: null,
     Buffer: 1, Deno: 1, URL: 1, WebSocket: 1, XMLHttpRequest: 1, clearTimeout: 1, document: 1, fetch: 1,
@@ -31,11 +41,13 @@
     return row[right.length];
   }
 
+  const reach = (name) => I.floor(name.length / 3) + 1;
+
   // The listed tool whose name is nearest to `name`, or "" if none is near.
   function nearest(name) {
     const wanted = I.toLowerCase(I.slice(name, 0, 64));
     let best = "";
-    let bestDistance = I.floor(wanted.length / 3) + 1;
+    let bestDistance = reach(wanted);
     const count = I.min(cage.toolNames.length, 500);
     for (let i = 0; i < count; i++) {
       const candidate = I.toLowerCase(I.slice(cage.toolNames[i], 0, 64));
@@ -63,10 +75,45 @@
     return near === "" ? knownTools() : `Did you mean ${I.jsonStringify(near)}?`;
   }
 
+  // The name that a script of this dialect finds and that is nearest to `name`; "" if none is near.
+  function nearestGlobal(name) {
+    let best = "";
+    let bestDistance = reach(name);
+    for (let i = 0; i < GLOBALS.length && name.length <= 64; i++) {
+      const isThere = i >= OPTIONAL || cage.isGlobal(GLOBALS[i]);
+      const edits = isThere ? distance(name, GLOBALS[i]) : bestDistance;
+      if (edits >= bestDistance) continue;
+      best = GLOBALS[i];
+      bestDistance = edits;
+    }
+    return best;
+  }
+
+  // How the tool of that name is called in this dialect.
+  function calling(name) {
+    if (cage.rules.callForm === "name") return `tools.call(${I.jsonStringify(name)}, {...})`;
+    return I.exec(IDENTIFIER, name) === null ? `tools[${I.jsonStringify(name)}]({...})` : `tools.${name}({...})`;
+  }
+
   function missingGlobal(name) {
-    if (cage.indexOfTool(name) >= 0) return `Tools are called as tools.${name}({...}).`;
+    if (cage.indexOfTool(name) >= 0) return `Tools are called as ${calling(name)}.`;
+    if (name in BASE64) return `${name} is not available here: use ${BASE64[name]}.`;
     if (name in NOT_HERE) return `${name} is not available here: call a tool instead. ${knownTools()}`;
-    return `Only the built-ins of JavaScript, the console and tools are available here; tools are called as tools.name({...}).`;
+    const global = nearestGlobal(name);
+    if (global !== "") return `Did you mean ${global}?`;
+    const tool = nearest(name);
+    if (tool !== "") return `Did you mean ${calling(tool)}?`;
+    const example = cage.rules.callForm === "name" ? "tools.call(name, {...})" : "tools.name({...})";
+    return `Only the built-ins of JavaScript, the console and tools are available here; tools are called as ${example}.`;
+  }
+
+  // `tools.name` was called and is no function.
+  function missingTool(name) {
+    if (cage.rules.callForm === "name") {
+      const tool = nearest(name);
+      return tool === "" ? `Tools are called as tools.call(name, {...}). ${knownTools()}` : `Tools are called as ${calling(tool)}.`;
+    }
+    return `There is no tool of that name. ${unknownTool(name)}`;
   }
 
   cage.unknownTool = unknownTool;
@@ -106,13 +153,14 @@
     const global = I.exec(NOT_DEFINED, message);
     if (global !== null) return missingGlobal(global[1]);
     const missing = I.exec(NOT_A_TOOL, message);
-    if (missing !== null) return `There is no tool of that name. ${unknownTool(missing[1])}`;
+    if (missing !== null) return missingTool(missing[1]);
+    if (I.startsWith(message, "Dynamic module import")) return NO_IMPORT;
     return missingProperty(message);
   };
 
   cage.syntaxHint = (message) => {
     if (I.startsWith(message, "await is only valid")) return "Make the function that uses await async, and await what it returns.";
-    if (I.startsWith(message, "import declarations")) return "Nothing can be imported here. Tools are there already, as tools.name({...}).";
+    if (I.startsWith(message, "import declarations")) return NO_IMPORT;
     if (I.startsWith(message, "export declarations")) return "Use return instead of export: the script is the body of an async function.";
     return "";
   };

@@ -14,7 +14,10 @@
   const subarray = I.uncurryThis(Uint8Array.prototype.subarray);
   const setAdd = I.uncurryThis(Set.prototype.add);
   let started = I.now();
-  cage.onReset(() => { started = I.now(); });
+  // Times count from the start of the script.
+  cage.startClock = () => {
+    started = I.now();
+  };
 
   function attempt(probe, value) {
     try {
@@ -30,6 +33,8 @@
       I.defineProperty(this, "name", { __proto__: null, value: name ?? "Error", configurable: true });
     }
   }
+
+  const ERRORS = { __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
   class Cloner {
     seen = new I.Map();
@@ -74,9 +79,14 @@
       return copy;
     }
 
+    // As the web does: the class by its name where it is a built-in one, and the message; the cause is cloned too.
     error(value) {
-      const copy = this.keep(value, new I.Error(I.String(value.message)));
-      I.defineProperty(copy, "name", { __proto__: null, value: I.String(value.name), writable: true, configurable: true });
+      const Class = ERRORS[I.String(value.name)] ?? I.Error;
+      const copy = this.keep(value, new Class(I.String(value.message)));
+      const cause = I.getOwnPropertyDescriptor(value, "cause");
+      if (cause !== undefined) {
+        I.defineProperty(copy, "cause", { __proto__: null, value: this.clone(value.cause), writable: true, configurable: true });
+      }
       return copy;
     }
 
@@ -127,18 +137,23 @@
     }
   }
 
-  // The code point at `at` and its length in bytes; U+FFFD for what is not UTF-8.
+  // The code point at `at` and its length in bytes; where they are not UTF-8, code -1 and what U+FFFD stands for: the
+  // longest beginning of a sequence that could have been one.
   function decodeAt(bytes, at) {
     const first = bytes[at];
     if (first < 0x80) return { __proto__: null, code: first, length: 1 };
-    const more = first >= 0xf0 && first < 0xf5 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
-    const lowest = more === 3 ? 0x10000 : more === 2 ? 0x800 : 0x80;
+    const more = first < 0xc2 || first > 0xf4 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    // The second byte alone decides whether the code point would be too small, too large, or half a surrogate pair.
+    let lowest = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+    let highest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
     let code = first & (0x3f >> more);
     let length = 1;
-    while (length <= more && (bytes[at + length] & 0xc0) === 0x80) code = (code << 6) | (bytes[at + length++] & 0x3f);
-    const isValid = more > 0 && first < 0xf5 && length === more + 1 && code >= lowest && code <= 0x10ffff
-      && (code < 0xd800 || code > 0xdfff);
-    return { __proto__: null, code: isValid ? code : 0xfffd, length };
+    while (length <= more && bytes[at + length] >= lowest && bytes[at + length] <= highest) {
+      code = (code << 6) | (bytes[at + length++] & 0x3f);
+      lowest = 0x80;
+      highest = 0xbf;
+    }
+    return { __proto__: null, code: more > 0 && length > more ? code : -1, length };
   }
 
   function bytesOf(source) {
@@ -164,8 +179,9 @@
       if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes = subarray(bytes, 3);
       let text = "";
       for (let at = 0; at < bytes.length;) {
-        const { code, length } = decodeAt(bytes, at);
-        if (code === 0xfffd && this.fatal && length < 3) throw new I.TypeError("the bytes are not UTF-8");
+        let { code, length } = decodeAt(bytes, at);
+        if (code < 0 && this.fatal) throw new I.TypeError("the bytes are not UTF-8");
+        if (code < 0) code = 0xfffd;
         text += code < 0x10000 ? fromCharCode(code)
           : fromCharCode(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
         at += length;

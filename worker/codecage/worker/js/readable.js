@@ -9,6 +9,11 @@
   const MAX_TEXT = 1 << 20;
   const WIDTH = 72;
 
+  // The tag of a typed array; undefined for anything else.
+  const typedArrayTag = I.uncurryThis(
+    I.getOwnPropertyDescriptor(I.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get,
+  );
+
   const quote = (text) => {
     const json = I.jsonStringify(text);
     if (I.indexOf(text, "'") >= 0) return json;
@@ -76,6 +81,7 @@
       if (tag === "[object Date]") return attempt(I.dateToISOString, value) ?? "Invalid Date";
       if (tag === "[object RegExp]") return attempt(I.regexpToString, value) ?? "[RegExp]";
       if (tag === "[object Error]") return `[${cage.errors.headline(value)}]`;
+      if (tag === "[object Promise]") return "Promise { <pending> }";
       if (depth > MAX_DEPTH) return I.isArray(value) ? "[Array]" : "[Object]";
       this.ancestors[depth] = value;
       const text = this.collection(value, depth);
@@ -96,6 +102,8 @@
       const setSize = attempt(I.setSize, value);
       if (setSize !== undefined) return bracket(`Set(${setSize}) {`, this.members(value, setSize), "}", depth);
       if (I.isArray(value)) return bracket("[", this.items(value), "]", depth);
+      const tag = typedArrayTag(value);
+      if (tag !== undefined) return bracket(`${tag}(${value.length}) [`, this.items(value), "]", depth);
       return bracket("{", this.properties(value), "}", depth);
     }
 
@@ -139,19 +147,19 @@
   I.setPrototypeOf(Shower.prototype, null);
 
   // Whether JSON would change or refuse something in `value`.
-  const isBeyondJson = (value, path, ancestors) => {
+  const isBeyondJson = (value, ancestors) => {
     const type = typeof value;
-    if (type === "bigint" || type === "symbol" || type === "function") return path;
-    if (type === "number") return value - value === 0 ? "" : path;
+    if (type === "bigint" || type === "symbol" || type === "function") return type;
+    if (type === "number") return value - value === 0 ? "" : type;
     if (type !== "object" || value === null) return "";
-    for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return path;
+    for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return "cycle";
     const tag = I.objectToString(value);
-    return tag === "[object Object]" || tag === "[object Array]" ? "" : path;
+    // A promise is refused where the value is written: what it holds is not there yet.
+    return tag === "[object Object]" || tag === "[object Array]" || tag === "[object Promise]" ? "" : tag;
   };
 
   // The readable form of `value` if JSON cannot say it, else undefined. Getters and traps of the script may run.
   cage.readable = (value) => {
-    const found = cage.values.walk(value, "value", list(), isBeyondJson);
-    return found === "" ? undefined : new Shower().show(value);
+    return cage.values.walkAll(value, isBeyondJson) === undefined ? undefined : new Shower().show(value);
   };
 })

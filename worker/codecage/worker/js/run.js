@@ -8,6 +8,13 @@
 
   const position = (at) => `${at?.line ?? 0},${at?.column ?? 0}`;
 
+  // A number that a JavaScript number cannot hold came in.
+  cage.noticeRounded = (what, path, source, at) => {
+    const where = path === "" ? "" : ` at ${path}`;
+    const message = `${what} holds ${source}${where}, beyond the precision of a JavaScript number; it was rounded`;
+    cage.notice("precision", message, at);
+  };
+
   // Ends the run for a limit. Does not return: the worker goes to sleep and is killed.
   cage.stop = (code, message, at) => {
     cage.host(cage.TO_HOST.LIMIT, 0, code, `${position(at)},${I.toWellFormed(message)}`);
@@ -34,7 +41,7 @@
       cage.values.tellEmptied("the value of the script");
       return json;
     } catch (error) {
-      const reason = cage.values.explain(value, error);
+      const reason = cage.values.explain(value, error, "value");
       failValue(I.toWellFormed(`the value of the script cannot be written as JSON: ${reason}`));
       return undefined;
     }
@@ -54,8 +61,13 @@
   // The value as the model reads it, where that is not its JSON.
   function shownForm(value) {
     if (cage.rules.valueForm !== "text" || typeof value !== "object" || value === null) return "";
-    const shown = wellFormedJson(cage.values.stringify(value, 2) ?? "");
-    return exceedsBytes(shown, 4 * cage.rules.valueBytes) ? "" : shown;
+    try {
+      const shown = wellFormedJson(cage.values.stringify(value, 2) ?? "");
+      // An object that writes itself as a text, like a date, is text.
+      return shown[0] === '"' || exceedsBytes(shown, 4 * cage.rules.valueBytes) ? "" : shown;
+    } catch {
+      return ""; // a getter that throws only the second time
+    }
   }
 
   // Sends the value and what is left of the run.
@@ -123,10 +135,13 @@
     cage.budgets.output = rules.outputBytes;
     cage.configureTools(tools);
     cage.configureGlobals(rules);
+    cage.startClock();
   }
 
   function setInput(text) {
-    if (cage.isGlobal("input")) cage.exposeForRun("input", text === "" ? undefined : I.jsonParse(text));
+    if (!cage.isGlobal("input")) return;
+    const tell = (path, source) => cage.noticeRounded("the input", path, source);
+    cage.exposeForRun("input", text === "" ? undefined : cage.text.parse(text, tell));
   }
 
   // Whether `source` is the body of an async function and nothing more. Text that would close the wrapper is refused.

@@ -1,7 +1,7 @@
 // Text that crosses the boundary: its size in UTF-8, its well-formedness, the shape of JSON.
 (function (cage) {
   "use strict";
-  const { arrayJoin, charCodeAt, exec, indexOf, jsonParse, slice, isSafeInteger, String } = cage.intrinsics;
+  const { arrayJoin, charCodeAt, exec, indexOf, isArray, isSafeInteger, jsonParse, jsonStringify, slice, String } = cage.intrinsics;
   const NOT_ASCII = /[^\x00-\x7f]/;
   const LONG_NUMBER = /[0-9]{16}/;
   const MAX_READ = 1 << 23;
@@ -90,25 +90,39 @@
     return "";
   }
 
-  // Parses JSON of a tool; `onInexact(path, source)` hears of the first integer that a JavaScript number cannot hold.
+  // One step of a path, as a script would write it.
+  function step(holder, key) {
+    if (isArray(holder)) return `[${key}]`;
+    return exec(/^[A-Za-z_$][\w$]*$/, key) === null ? `[${jsonStringify(key)}]` : `.${key}`;
+  }
+
+  function isInexact(item, source) {
+    if (typeof item !== "number" || isSafeInteger(item)) return false;
+    return exec(/^-?[0-9]+$/, source) !== null && String(item) !== source;
+  }
+
+  // Parses JSON of a host; `onInexact(path, source)` hears of the first integer that a JavaScript number cannot hold.
   function parse(json, onInexact) {
     if (exec(LONG_NUMBER, json) === null) return jsonParse(json);
     let path = "";
+    let whole = ""; // the same, from the object that the parser puts around everything
     let text = "";
+    let holder;
     const value = jsonParse(json, function (key, item, context) {
-      if (typeof item === "number" && !isSafeInteger(item) && exec(/^-?[0-9]+$/, context.source) !== null) {
-        if (String(item) !== context.source && text === "") {
-          path = key;
-          text = context.source;
-        }
+      // What holds a value is visited after it, so the path grows from its end.
+      if (text === "" ? isInexact(item, context.source) : item === holder) {
+        if (text === "") text = context.source;
+        path = whole;
+        whole = step(this, key) + whole;
+        holder = this;
       }
       return item;
     });
     if (text === "") return value;
-    onInexact(path, text);
+    onInexact(path[0] === "." ? slice(path, 1) : path, text);
     // Parsed anew: a reviver loses keys like "__proto__".
     return jsonParse(json);
   }
 
-  cage.text = { __proto__: null, copy, exceedsBytes, utf8Length, head, wellFormedJson, brokenShape, parse };
+  cage.text = { __proto__: null, copy, exceedsBytes, utf8Length, head, wellFormedJson, brokenShape, parse, step };
 })

@@ -2,8 +2,9 @@
 (function (cage) {
   "use strict";
   const I = cage.intrinsics;
-  const MAX_DEPTH = 64;
-  const MAX_KEYS = 10000;
+  // How far a value is searched for an explanation. What must be found is searched for to its end.
+  const NEAR = { __proto__: null, depth: 64, keys: 10000 };
+  const ALL = { __proto__: null, depth: Infinity, keys: Infinity };
   const KINDS = { __proto__: null, function: "a function", symbol: "a symbol", bigint: "a BigInt" };
   let promiseSeen = false;
   let emptied = ""; // what lost its content: Map or Set
@@ -67,27 +68,28 @@
     I.defineProperty(I.JSON, "rawJSON", { __proto__: null, value: rawJSON, writable: true, configurable: true });
   }
 
-  const step = (path, key) => {
-    if (I.exec(/^[0-9]+$/, key) !== null) return `${path}[${key}]`;
-    return I.exec(/^[A-Za-z_$][\w$]*$/, key) === null ? `${path}[${I.jsonStringify(key)}]` : `${path}.${key}`;
-  };
-
-  // Visits `value` and what it holds, outermost first; `visit(item, path, ancestors)` ends the walk by returning a text.
-  function walk(value, path, ancestors, visit) {
-    const found = visit(value, path, ancestors);
-    if (found !== "" || typeof value !== "object" || value === null || ancestors.length > MAX_DEPTH) return found;
+  // Visits `value` and what it holds, outermost first, until `visit(item, ancestors)` returns a text: what was found.
+  // Returns { what, path } then, else undefined. `ancestors` ends with what holds the item.
+  function walk(value, ancestors, visit, bounds) {
+    const what = visit(value, ancestors);
+    if (what !== "") return { __proto__: null, what, path: "" };
+    if (typeof value !== "object" || value === null || ancestors.length > bounds.depth) return undefined;
     ancestors[ancestors.length] = value;
     const keys = I.ownKeys(value);
-    for (let i = 0; i < keys.length && i < MAX_KEYS; i++) {
+    for (let i = 0; i < keys.length && i < bounds.keys; i++) {
       const key = keys[i];
       const descriptor = typeof key === "string" ? I.getOwnPropertyDescriptor(value, key) : undefined;
       if (descriptor === undefined || !descriptor.enumerable) continue;
-      const inner = walk(value[key], step(path, key), ancestors, visit);
-      if (inner !== "") return inner;
+      const found = walk(value[key], ancestors, visit, bounds);
+      if (found === undefined) continue;
+      found.path = cage.text.step(value, key) + found.path;
+      return found;
     }
     ancestors.length--;
-    return "";
+    return undefined;
   }
+
+  const walkAll = (value, visit) => walk(value, cage.list(), visit, ALL);
 
   function isAmong(ancestors, value) {
     for (let i = 0; i < ancestors.length; i++) if (ancestors[i] === value) return true;
@@ -95,43 +97,47 @@
   }
 
   const isPromise = (value) => typeof value === "object" && value !== null && I.objectToString(value) === "[object Promise]";
-  const promiseAt = (value, path) => (isPromise(value) ? path : "");
-  const bigIntAt = (value, path) => (typeof value === "bigint" ? path : "");
-  const cycleAt = (value, path, ancestors) => (isAmong(ancestors, value) ? path : "");
+  const promiseAt = (value) => (isPromise(value) ? "promise" : "");
+  const bigIntAt = (value) => (typeof value === "bigint" ? "bigint" : "");
+  const cycleAt = (value, ancestors) => (isAmong(ancestors, value) ? "cycle" : "");
 
-  // What in `value` JSON would leave out or cannot hold, told with its path; "" if there is nothing.
-  const lossAt = (value, path, ancestors) => {
-    if (typeof value in KINDS) return `${path} is ${KINDS[typeof value]}`;
-    return isAmong(ancestors, value) ? `cyclic value: ${path} refers back to an object that holds it` : "";
-  };
+  // What JSON would leave out or cannot hold; "" if it is nothing of the kind.
+  const lossAt = (value, ancestors) => (typeof value in KINDS ? KINDS[typeof value] : cycleAt(value, ancestors));
 
-  function search(value, visit) {
+  // The path of what `visit` finds in a value called `name`; "" if nothing is found.
+  function search(value, visit, name) {
     try {
-      return walk(value, "value", cage.list(), visit);
+      const found = walk(value, cage.list(), visit, NEAR);
+      return found === undefined ? "" : name + found.path;
     } catch {
       return "";
     }
   }
 
+  const cyclic = (path) => `cyclic value: ${path} refers back to an object that holds it`;
+
   // Throws at the first function, symbol, BigInt or cycle, wherever it is.
   function refuseLossy(value, name) {
-    const loss = walk(value, name, cage.list(), lossAt);
-    if (loss !== "") throw new I.TypeError(loss);
+    promiseSeen = false;
+    const loss = walkAll(value, lossAt);
+    if (loss === undefined) return;
+    const path = name + loss.path;
+    throw new I.TypeError(loss.what === "cycle" ? cyclic(path) : `${path} is ${loss.what}`);
   }
 
-  // Why `value` could not be written: what is in the way, and where.
-  function explain(value, error) {
+  // Why a value called `name` could not be written: what is in the way, and where.
+  function explain(value, error, name) {
     if (promiseSeen) {
-      const path = search(value, promiseAt);
+      const path = search(value, promiseAt, name);
       return `await is missing: ${path === "" ? "it" : path} is a promise`;
     }
-    const bigint = search(value, bigIntAt);
+    const bigint = search(value, bigIntAt, name);
     if (bigint !== "") return `${bigint} is a BigInt, which JSON cannot hold: convert it with String() or Number()`;
-    const cycle = search(value, cycleAt);
-    if (cycle !== "") return `cyclic value: ${cycle} refers back to an object that holds it`;
+    const cycle = search(value, cycleAt, name);
+    if (cycle !== "") return cyclic(cycle);
     const message = cage.errors.messageOf(error);
     return message === "too much recursion" ? "it is nested too deeply" : message;
   }
 
-  cage.values = { __proto__: null, stringify, tellEmptied, explain, refuseLossy, walk };
+  cage.values = { __proto__: null, stringify, tellEmptied, explain, refuseLossy, walkAll };
 })
