@@ -58,8 +58,7 @@ POISONS = {
     " Object.defineProperty = () => { throw 1; };",
     "Function.prototype": "Function.prototype.call = Function.prototype.apply = Function.prototype.bind ="
     " Function.prototype.toString = () => { throw 1; };",
-    "Symbol.hasInstance": "Object.defineProperty(Function.prototype, Symbol.hasInstance, { value: () => { throw 1; } });"
-    if False else "Object.defineProperty(Error, Symbol.hasInstance, { value: () => { throw 1; } });",
+    "Symbol.hasInstance": "Object.defineProperty(Error, Symbol.hasInstance, { value: () => { throw 1; } });",
     "Error": "Error.prototype.toString = () => { throw 1; }; Error.captureStackTrace = () => { throw 1; };"
     "Error.prepareStackTrace = () => { throw 1; }; Error.stackTraceLimit = 0;"
     "Object.defineProperty(Error.prototype, 'stack', { get() { throw 1; }, set() { throw 1; } });",
@@ -71,8 +70,6 @@ POISONS = {
     "the prototype of globalThis": "Object.setPrototypeOf(globalThis, null);",
     "frozen prototypes": "for (const C of [Object, Array, Function, Promise, Map, Set, WeakMap, String, RegExp, Error])"
     " Object.freeze(C.prototype);",
-    "Proxy in place of the prototype of Array": "Object.setPrototypeOf(Array.prototype, new Proxy({}, {"
-    " get() { throw 1; }, set() { throw 1; }, has() { throw 1; } }));",
 }
 """None of these changes what HONEST does."""
 
@@ -87,6 +84,8 @@ OWN_GOALS = {
     "Map.prototype.toJSON that stays": "Object.defineProperty(Map.prototype, 'toJSON', { value: () => 1 });",
     "Array.prototype.toJSON": "Array.prototype.toJSON = () => 'evil';",
     "String.prototype.toJSON": "String.prototype.toJSON = Number.prototype.toJSON = () => 'evil';",
+    "a proxy behind Array.prototype": "Object.setPrototypeOf(Array.prototype, new Proxy({}, {"
+    " get() { throw 1; }, set() { throw 1; }, has() { throw 1; } }));",
     "another tools": "globalThis.tools = { echo: () => 'mine' };",
     "another console": "console.log = console.error = () => {};",
     "a console that calls back": "console.log({ toJSON() { console.error('inner'); return 'x'; } });",

@@ -41,10 +41,10 @@ async def assert_holds(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProce
 
 
 def descriptors(service: ServiceProcess) -> Counter[str]:
-    """Open descriptors of the server by what they are, but for the three of each template, of which some come and go."""
+    """Open descriptors of the server by what they are, but for the three of each template: templates come and go."""
     kinds: Counter[str] = Counter()
     templates = len(service.templates())
-    kinds.subtract({kind: templates for kind in _OF_A_TEMPLATE})
+    kinds.subtract(dict.fromkeys(_OF_A_TEMPLATE, templates))
     try:
         for entry in Path(f"/proc/{service.pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):

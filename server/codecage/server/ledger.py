@@ -54,7 +54,7 @@ class Ledger:
         self._run_id = run_id
         self._started = started
         self._records: dict[str, CallRecord] = {}
-        self.open_count = 0
+        self._open: dict[int, CallRecord] = {}
 
     def __len__(self) -> int:
         return len(self._records)
@@ -63,7 +63,7 @@ class Ledger:
         """Takes a call in and makes the message for the host."""
         record = CallRecord(call.sequence, tool, now, len(call.arguments_json.encode()), timeout)
         self._records[record.call_id] = record
-        self.open_count += 1
+        self._open[call.sequence] = record
         message = pb.ToolCall(
             call_id=record.call_id,
             sequence=call.sequence,
@@ -90,17 +90,20 @@ class Ledger:
         if record.approval_since:
             record.approval += now - record.approval_since
             record.approval_since = 0.0
-        self.open_count -= 1
+        del self._open[record.sequence]
+
+    @property
+    def open_count(self) -> int:
+        """Calls whose answers are still wanted."""
+        return len(self._open)
 
     def open_calls(self) -> Iterator[CallRecord]:
         """The calls whose answers are still wanted."""
-        if not self.open_count:
-            return iter(())
-        return (record for record in self._records.values() if record.is_open)
+        return iter(self._open.values())
 
     def next_deadline(self) -> float:
         """When the first timeout of an open call will be over."""
-        deadlines = (record.deadline() for record in self.open_calls())
+        deadlines = (record.deadline() for record in self._open.values())
         return min((deadline for deadline in deadlines if deadline is not None), default=float("inf"))
 
     def entries(self) -> list[pb.LedgerEntry]:
