@@ -60,9 +60,17 @@ async def call(stub: rpc.CodeModeServiceAsyncStub, caller: str = "", source: str
     return fate
 
 
+async def idle(stub: rpc.CodeModeServiceAsyncStub) -> None:
+    """Waits until every place is free: one is given back only when its process has been reaped."""
+    async with asyncio.timeout(10):
+        while (await stub.GetServerInfo(pb.GetServerInfoRequest())).pool.running:
+            await asyncio.sleep(0.01)
+
+
 async def test_beyond_its_capacity_the_service_refuses_at_once_and_says_when_to_retry(service: ServiceProcess) -> None:
     async with connect(service.address) as stub:
         assert (await call(stub, source="return 1")).code == "completed"
+        await idle(stub)
         fates = await asyncio.gather(*(call(stub) for _ in range(ARRIVALS)))
         served = [fate for fate in fates if fate.status is None]
         refused = [fate for fate in fates if fate.status is not None]

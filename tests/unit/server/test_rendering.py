@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.recorder import new_request
+from tests.support.recorder import call_frame, new_request
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.ledger import Ledger
@@ -12,6 +12,7 @@ from codecage.server.limits import Limits
 from codecage.server.outcome import Ending
 from codecage.server.output import OutputRecord
 from codecage.server.rendering import render
+from codecage.server.tools import Tool
 from codecage.v1 import codecage_pb2 as pb
 
 TEXT, LOG, WARN = 0, 1, 3
@@ -49,7 +50,18 @@ def test_an_error_is_told_with_its_place_and_hint_after_what_was_written() -> No
 
 
 def test_a_failed_tool_is_named_and_an_excerpt_stands_for_the_place() -> None:
+    ledger = Ledger("run", 0.0)
+    ledger.add(call_frame(1), Tool("read", "", None, 0.0), 0.0, 0.0)
+    record = ledger.get(1)
+    assert record is not None
+    ledger.close(record, pb.CALL_STATUS_FAILED, 1.0, "not_found")
     error = pb.ScriptError(
-        name="ToolError", message="gone", tool_name="read", excerpt="1 | x", position=pb.Position(line=1)
+        name="ToolError",
+        message="gone",
+        tool_name="read",
+        call_id="call-1",
+        excerpt="1 | x",
+        position=pb.Position(line=1),
     )
-    assert rendered(Ending("tool_error", error)) == "ToolError: the tool read failed: gone\n1 | x"
+    shown = render(new_request(), Ending("tool_error", error), OutputRecord(Limits()), ledger)
+    assert shown == "ToolError: the tool read failed: gone\n1 | x"
