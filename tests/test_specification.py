@@ -86,7 +86,7 @@ def test_every_command_measures_a_workload() -> None:
         ("tests/test_nowhere.py", "test_anything", ""),
         ("tests/test_specification.py", "test_that_nobody_wrote", ""),
         ("tests/conformance/test_field.py", "test_case", "XX-99"),
-        ("tests/conformance/test_field.py", "test_case", "SF-04"),
+        ("tests/conformance/test_dialects.py", "test_case", "gen-28-clock-and-random"),
     ],
     ids=["no file", "no function", "no case", "a case that is not passed"],
 )

@@ -108,7 +108,8 @@ def _parts(success: pb.ToolSuccess) -> _Form:
     ]
     if images:
         members.append('"images":' + orjson.dumps(images).decode())
-    return wire.ANSWER_KIND_JSON, "{" + ",".join(members) + "}", ""
+    others = [part for part in success.parts if part.WhichOneof("part") != "image"]
+    return wire.ANSWER_KIND_JSON, "{" + ",".join(members) + "}", _left_out(others)
 
 
 def _text(success: pb.ToolSuccess) -> _Form:

@@ -54,8 +54,8 @@ class Dialect:
 
 
 _MIB = 1 << 20
-_UNCUT = 4 * _MIB
-"""Characters of rendered text where only the limits of its parts bound it."""
+_UNCUT = 32 * _MIB
+"""Characters of rendered text where only the limits of its parts bound it: more than these allow at their ceilings."""
 
 _STANDARD = Dialect("standard", model_tools=frozenset({"run_script"}))
 _GOOSE = Dialect(

@@ -124,7 +124,7 @@ CEILINGS = Limits(
     value_bytes=16 * _MIB,
     output_bytes=16 * _MIB,
     console_bytes=4 * _MIB,
-    rendered_characters=1_000_000,
+    rendered_characters=32 * _MIB,
     tool_timeout=24 * _HOUR,
 )
 """The highest limits that a request may ask for, unless the configuration says otherwise."""

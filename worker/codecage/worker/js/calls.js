@@ -95,23 +95,25 @@
   replaceStatic("race", I.promiseRace);
   replaceStatic("any", I.promiseAny);
 
-  // Promise.all that fails leaves the calls beside the failed one without anybody who waits.
+  // Promise.all that fails leaves the calls beside the failed promise without anybody who waits.
   function tracedAll(iterable) {
     const items = I.arrayFrom(iterable);
     const taking = list();
-    const abandon = (error) => {
-      for (let i = 0; i < taking.length; i++) taking[i].raced = true;
-      throw error;
-    };
+    let holdsUnknown = false; // promises that cannot be traced to calls
     for (let i = 0; i < items.length; i++) {
       const item = items[i];
-      const record = typeof item === "object" && item !== null ? I.weakGet(records, item) : undefined;
-      if (record === undefined) continue;
-      taking[taking.length] = record;
-      record.observed = true;
-      items[i] = I.promiseThen(item, undefined, abandon);
+      if (typeof item !== "object" || item === null) continue;
+      const record = I.weakGet(records, item);
+      if (record === undefined) holdsUnknown = true;
+      else taking[taking.length] = record;
     }
-    return I.promiseAll(items);
+    const whole = I.promiseAll(items);
+    if (taking.length === 0 && !holdsUnknown) return whole;
+    return I.promiseThen(whole, undefined, (error) => {
+      for (let i = 0; i < taking.length; i++) taking[i].raced = true;
+      racedUnknown ||= holdsUnknown;
+      throw error;
+    });
   }
   const { all } = { all(iterable) { return tracedAll(iterable); } };
   I.defineProperty(I.Promise, "all", { __proto__: null, value: all, writable: true, configurable: true });
