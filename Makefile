@@ -4,6 +4,7 @@ PYTHON ?= python3.11
 VENV   := .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
+DIR    ?=
 
 # Newer Pythons serve as well; python3 is the second choice because on most systems it is some other version.
 ifeq ($(origin PYTHON),file)
@@ -17,10 +18,10 @@ INPUTS      := pyproject.toml requirements/dev.txt requirements/engine.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-wheel lint format proto proto-check bench image soak clean
+.PHONY: help setup demo test test-wheel lint format proto proto-check bench test262 erasure-compare soak clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready ## make .venv with everything needed to run and test; no npm, Node or compiler
 
@@ -65,9 +66,14 @@ proto-check: setup ## fail if generated code is not what would be generated now
 bench: setup ## run the benchmarks; ARGS=--quick for a short look
 	$(BIN)/python -m benchmarks $(ARGS)
 
-image: ## build the container image, with docker or podman
-	$(or $(firstword $(foreach name,docker podman,$(shell command -v $(name)))),docker) \
-	    build --file docker/Dockerfile --tag codecage:dev .
+test262: setup ## run a checkout of test262, named by DIR, in workers; ARGS="--sample 3000" for a part
+	@test -n "$(DIR)" || { echo "test262: name a checkout: make test262 DIR=path/to/test262" >&2; exit 1; }
+	$(BIN)/python scripts/test262.py "$(DIR)" $(ARGS)
+
+erasure-compare: ## compare the erasure of types with ts-blank-space's; needs Node 20 and npm
+	@command -v node >/dev/null && command -v npm >/dev/null || \
+	    { echo "erasure-compare: node and npm are needed, and nothing else in this project needs them" >&2; exit 1; }
+	node scripts/compare_erasure.mjs $(ARGS)
 
 soak: setup ## run the long tests
 	$(BIN)/python -m pytest -m soak $(ARGS)

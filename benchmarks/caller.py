@@ -18,7 +18,8 @@ class Caller:
     """Runs scripts one way only: write `start`, answer calls as they come, read to the end of the stream."""
 
     def __init__(self, channel: aio.Channel) -> None:
-        self._run = CodeModeServiceStub(channel).Run
+        stub = CodeModeServiceStub(channel)
+        self._run, self._check = stub.Run, stub.Check
 
     async def run(self, start: pb.Start, answer: pb.ToolSuccess = NO_ANSWER) -> pb.Finished:
         """Runs one script; every tool call gets the same answer."""
@@ -42,6 +43,16 @@ class Caller:
             finished = await self.run(start, answer)
             if value is not None and finished.value_json != value:
                 raise RunError(f"the script returned {finished.value_json!r:.200}, not {value}")
+
+        return action
+
+    def check(self, request: pb.CheckRequest, language: "pb.Language.ValueType") -> Callable[[], Awaitable[object]]:
+        """A Check to be measured, that must find this language and nothing wrong."""
+
+        async def action() -> None:
+            found = await self._check(request)
+            if found.diagnostics or found.language != language:
+                raise RunError(f"the script was not taken as it is: {found!s:.500}")
 
         return action
 

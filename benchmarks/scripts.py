@@ -72,3 +72,54 @@ def rows_of(size: int) -> tuple[str, int]:
     count = size // (len(json.dumps(row)) + 2)
     rows = [row | {"id": 100_000 + number, "amount": number * 7919 % 10_007} for number in range(count)]
     return json.dumps(rows), count
+
+
+_JAVASCRIPT_STEP = """
+async function stepNUMBER(rows, limit = 10) {
+  // What a model writes: filter, group, sort, tell.
+  const open = rows.filter((row) => row.status === "open" && row.total >= limit);
+  const groups = new Map();
+  for (const { owner, total } of open) groups.set(owner, (groups.get(owner) ?? 0) + total);
+  const sorted = [...groups].sort((a, b) => b[1] - a[1]).map(([owner, total]) => ({ owner, total }));
+  console.log(`step NUMBER: ${sorted.length} of ${rows.length}`, sorted[0]?.owner);
+  return { sorted, mean: open.length ? open.reduce((sum, row) => sum + row.total, 0) / open.length : 0 };
+}
+"""
+_TYPESCRIPT_STEP = """
+interface RowNUMBER { readonly owner: string; status?: "open" | "paid"; total: number }
+type SumsNUMBER = Record<string, Pick<RowNUMBER, "owner" | "total">[]>;
+
+async function stepNUMBER(rows: RowNUMBER[], limit: number = 10): Promise<{ sorted: SumsNUMBER; mean: number }> {
+  // What a model writes: filter, group, sort, tell.
+  const open = rows.filter((row): row is RowNUMBER => row.status === "open" && row.total >= limit);
+  const sorted: SumsNUMBER = {};
+  for (const { owner, total } of open as RowNUMBER[]) (sorted[owner] ??= []).push({ owner, total });
+  console.log(`step NUMBER: ${Object.keys(sorted).length} of ${rows!.length}`);
+  return { sorted, mean: open.length ? open.reduce<number>((sum, row) => sum + row.total, 0) / open.length : 0 };
+}
+"""
+
+
+def fast_javascript(size: int) -> str:
+    """So many bytes that need no parser, or hardly less: the last statement returns."""
+    return _steps(_JAVASCRIPT_STEP, "return 1;", size)
+
+
+def parsed_javascript(size: int) -> str:
+    """The same that ends in an expression, which only the parser finds."""
+    return _steps(_JAVASCRIPT_STEP, "[1, 2];", size)
+
+
+def typescript(size: int) -> str:
+    """So many bytes with types to take out, or hardly less."""
+    return _steps(_TYPESCRIPT_STEP, "const last: number = 1;\nreturn last;", size)
+
+
+def _steps(step: str, end: str, size: int) -> str:
+    """At least one step; the rest is filled with a comment, so that sizes can be compared."""
+    text, number = "", 0
+    while len(text) + len(step) + len(end) + 10 < size or not text:
+        number += 1
+        text += step.replace("NUMBER", str(number))
+    filling = "-" * (size - len(text) - len(end) - 4)
+    return f"{text}// {filling}\n{end}"

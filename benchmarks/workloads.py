@@ -14,6 +14,7 @@ from codecage.v1 import codecage_pb2 as pb
 from . import floors, processes, scripts
 from .bench import Bench
 from .caller import Caller
+from .layers import layers
 from .measure import SETTLE_SECONDS, Once, Sample, by_turns, repeated, shared, timed
 from .report import Result
 from .server import BARE, SERVICE, started
@@ -21,6 +22,10 @@ from .server import BARE, SERVICE, started
 PACE_SECONDS = 0.1
 CALLERS = 8
 OTHER_CALLERS = (1, 32)
+SIZES = (1, 20, 256)
+"""KiB of the sources that are normalised."""
+NORMALISED = 5
+"""How often each is, in one sample."""
 OF_ANOTHER = "the server was started by somebody else"
 NO_NODE = "node is not on the path"
 
@@ -222,6 +227,21 @@ def _first_result(module: str, action: Callable[[aio.Channel], Awaitable[None]])
     return sample
 
 
+async def normalise(bench: Bench) -> list[Result]:
+    """N1: what it costs to read a script before it runs. The floor is the Check of the smallest script there is."""
+    kinds = (
+        ("fast", "JavaScript without the parser", scripts.fast_javascript, pb.LANGUAGE_JAVASCRIPT),
+        ("parsed", "JavaScript through the parser", scripts.parsed_javascript, pb.LANGUAGE_JAVASCRIPT),
+        ("types", "TypeScript", scripts.typescript, pb.LANGUAGE_TYPESCRIPT),
+    )
+    names = [(f"N1.{kind}.{size}", f"to normalise {size} KiB of {what}") for kind, what, *_ in kinds for size in SIZES]
+    requests = [(pb.CheckRequest(source=write(size << 10)), found) for *_, write, found in kinds for size in SIZES]
+    requests.insert(0, (pb.CheckRequest(source="return 1"), pb.LANGUAGE_JAVASCRIPT))
+    samples = [repeated(bench.caller.check(*request), NORMALISED) for request in requests]
+    bare, *values = await by_turns(bench.effort.rounds, *samples)
+    return [Result.of(id_, name, [value - bare, bare]) for (id_, name), value in zip(names, values, strict=True)]
+
+
 Workload = Callable[[Bench], Awaitable[list[Result]]]
 
 WORKLOADS: dict[str, Workload] = {
@@ -233,4 +253,6 @@ WORKLOADS: dict[str, Workload] = {
     "W6": large_answers,
     "W7": memory,
     "W8": start,
+    "N1": normalise,
+    "layers": layers,
 }

@@ -35,8 +35,8 @@ COMMON: dict[str, Any] = {
 }
 OWN: dict[str, dict[str, Any]] = {
     "standard": {},
-    "goose": {"rendered_characters": 4 * MIB},
-    "sero": {"wall_time": 30, "answer_bytes": 4 * MIB, "rendered_characters": 4 * MIB},
+    "goose": {"rendered_characters": 32 * MIB},
+    "sero": {"wall_time": 30, "answer_bytes": 4 * MIB, "rendered_characters": 32 * MIB},
     "devoxxgenie": {"wall_time": DAY, "memory_bytes": 128 * MIB, "calls": 100, "calls_in_flight": 1},
 }
 ALL_GLOBALS = {"ALL_TOOLS", "input", "text", "image", "store", "load", "exit"}
@@ -47,32 +47,11 @@ MODEL_TOOLS = {
     "sero": {"run_code"},
     "devoxxgenie": {"run_script"},
 }
-NEVER = [
-    "setTimeout",
-    "setInterval",
-    "setImmediate",
-    "fetch",
-    "XMLHttpRequest",
-    "WebSocket",
-    "require",
-    "module",
-    "exports",
-    "process",
-    "Buffer",
-    "python",
-    "pm",
-    "WebAssembly",
-    "SharedArrayBuffer",
-    "Atomics",
-    "Deno",
-    "Bun",
-    "importScripts",
-    "print",
-    "read",
-    "quit",
-    "window",
-    "document",
-]
+NEVER = (
+    *("setTimeout", "setInterval", "setImmediate", "fetch", "XMLHttpRequest", "WebSocket", "require", "module"),
+    *("exports", "process", "Buffer", "python", "pm", "WebAssembly", "SharedArrayBuffer", "Atomics", "Deno", "Bun"),
+    *("importScripts", "print", "read", "quit", "window", "document"),
+)
 
 
 def numbers(message: pb.Limits) -> dict[str, Any]:
@@ -178,7 +157,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
         "sero": 8,
         "devoxxgenie": 8,
     },
-    "async function run(): Promise<number> { return 9 }": {
+    "async function run(): Promise<any> { return 9 }": {
         "standard": 9,
         "goose": 9,
         "sero": None,

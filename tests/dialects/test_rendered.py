@@ -83,20 +83,16 @@ async def test_sero_lists_fifty_calls_and_sums_up_the_rest(bench: Bench) -> None
         return failure(call, "no", denied=number == 59) if number % 2 else success(call, 1)
 
     lines = (await bench.run(source, "sero", answer)).rendered.split("\n")
-    assert lines[:4] == [
-        "x",
-        "Nested calls: 30 completed, 30 failed, 10 omitted",
-        "- other-tool: completed",
-        "- t: failed",
-    ]
+    assert lines[:2] == ["x", "Nested calls: 30 completed, 30 failed, 10 omitted"]
+    assert lines[2:5] == ["- other-tool: completed", "- t: failed", "- t: completed"]
     assert len(lines) == 2 + 50 + 5
     assert lines[52:] == [
-        "- t: completed x 3 more",
+        "- t: completed x 4 more",
         "- other-tool: failed x 2 more",
         "- t: failed x 2 more",
         "- other-tool: completed x 1 more",
         "- t: denied x 1 more",
-    ] or sorted(lines[52:]) == sorted(lines[52:])
+    ]
 
 
 async def test_sero_sums_up_the_calls_of_a_run_that_failed(bench: Bench) -> None:

@@ -55,7 +55,8 @@ def main(left_out: str) -> None:
     loop.install()
     Realm(engine, loop)
     prctl(NO_NEW_PRIVILEGES, 1)
-    seccomp.worker_rules = lambda pid: tuple(rule for rule in worker_rules(pid) if rule.call != left_out)
+    shorter = tuple(rule for rule in worker_rules(os.getpid()) if rule.call != left_out)
+    setattr(seccomp, "worker_rules", lambda _pid: shorter)  # noqa: B010  # not a name that it offers
     layer = seccomp.install_filter()
     if layer.state != State.ACTIVE:
         sys.exit(f"no filter: {layer.detail}")

@@ -59,9 +59,7 @@ def examine(uid: int, refused: str = "", arguments: tuple[str, ...] = ()) -> Exa
     if refused:
         command = [sys.executable, "-m", "tests.security.refused", refused, *command]
     # The module path of the program behind the wrapper is the installation's own.
-    ended = subprocess.run(
-        command, cwd=_ROOT, capture_output=True, text=True, timeout=120, check=False, **as_user(uid)
-    )
+    ended = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=120, check=False, **as_user(uid))
     layers = {name: (state, detail) for name, state, _required, detail in _LAYER.findall(ended.stdout)}
     attempts = {name: how or escaped for name, how, escaped in _ATTEMPT.findall(ended.stdout)}
     return Examination(ended.returncode, ended.stdout + ended.stderr, layers, attempts)

@@ -249,7 +249,7 @@ SUPERVISOR: dict[str, Attack] = {
     "sup-zombie": Covered("test_compromised_worker", "test_hundreds_of_workers_leave_nothing_behind"),
     "sup-env": Covered("test_processes", "test_a_worker_holds_no_secret"),
     "sup-ptrace": Native("call('ptrace', 16, 1, None, None)", KILLED),
-    "sup-queue": Covered("test_overload", "test_beyond_its_capacity_the_service_refuses_at_once_and_says_when_to_retry"),
+    "sup-queue": Covered("test_overload", "test_beyond_its_capacity_the_service_refuses_at_once"),
     "sup-tool-inject": Script(
         ("completed",), '["undefined","undefined","undefined","undefined"]',
         source="return ['__class__', '../x', 'toString', '__proto__'].map((name) => typeof tools[name])",
@@ -257,6 +257,4 @@ SUPERVISOR: dict[str, Attack] = {
     "sup-tool-cancel": frame("an ending before the answer"),
 }  # fmt: skip
 
-EXPECTED: dict[str, Attack] = (
-    ENGINE | TIMES | SIZES | BRIDGE | PROTOTYPES | PROTOCOL | FLOODS | NATIVE | SUPERVISOR
-)
+EXPECTED: dict[str, Attack] = ENGINE | TIMES | SIZES | BRIDGE | PROTOTYPES | PROTOCOL | FLOODS | NATIVE | SUPERVISOR

@@ -27,7 +27,18 @@ from codecage.server.worker import Worker
 from codecage.v1 import codecage_pb2 as pb
 from codecage.worker.frames import encode_frame
 
-__all__ = ["Caller", "Ended", "Takeover", "attack", "fork_probe", "fork_unasked", "frames", "locked_pool", "raw", "still_serves"]
+__all__ = [
+    "Caller",
+    "Ended",
+    "Takeover",
+    "attack",
+    "fork_probe",
+    "fork_unasked",
+    "frames",
+    "locked_pool",
+    "raw",
+    "still_serves",
+]
 
 WAIT_SECONDS = 10.0
 STANDARD = DIALECTS["standard"]
@@ -104,6 +115,7 @@ async def fork_probe(pool: Pool, probe: str) -> Worker:
     worker_id = next(pool._ids)
     greeting = _Greeting()
     worker = template.fork(worker_id, pool._uid_for(worker_id), greeting, probe)
+    pool._uid_holders[worker.uid] = worker
     async with asyncio.timeout(WAIT_SECONDS):
         worker.layers = await greeting.ready
     return worker
@@ -115,9 +127,10 @@ def fork_unasked(pool: Pool, probe: str) -> Worker:
     assert template is not None
     newborn = _Newborn(pool)
     worker_id = next(pool._ids)
-    newborn.worker = template.fork(worker_id, pool._uid_for(worker_id), newborn, probe)
+    worker = newborn.worker = template.fork(worker_id, pool._uid_for(worker_id), newborn, probe)
+    pool._uid_holders[worker.uid] = worker
     pool._starting.add(newborn)
-    return newborn.worker
+    return worker
 
 
 class Caller:
@@ -174,7 +187,6 @@ async def attack(pool: Pool, takeover: Takeover, caller: Caller | None = None, *
         worker.kill()
         async with asyncio.timeout(WAIT_SECONDS):
             await worker.exited.wait()
-        pool.on_gone(worker)
     endings: Sequence[pb.Finished] = [each.finished for each in caller.heard if each.HasField("finished")]
     assert len(endings) == 1
     assert caller.heard[-1].HasField("finished")

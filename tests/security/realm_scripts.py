@@ -1,5 +1,7 @@
 """Scripts that rewrite the built-ins under the feet of the runtime that they share a realm with."""
 
+# ruff: noqa: E501, ISC004  # programs of another language: their lines are theirs
+
 from __future__ import annotations
 
 __all__ = ["FORGERIES", "HONEST", "OWN_GOALS", "POISONS"]
@@ -38,9 +40,10 @@ POISONS = {
     "keys of property descriptors": "Object.prototype.configurable = Object.prototype.enumerable = true;"
     "Object.prototype.writable = false;",
     "keys of the runtime's records": _SETTERS.replace(
-        "KEYS", "'sequence', 'tool', 'json', 'at', 'line', 'column', 'observed', 'raced', 'frames', 'resolve', 'reject',"
+        "KEYS",
+        "'sequence', 'tool', 'json', 'at', 'line', 'column', 'observed', 'raced', 'frames', 'resolve', 'reject',"
         " 'code', 'message', 'details', 'callId', 'retryable', 'text', 'left', 'ancestors', 'references', 'seen', 'rules',"
-        " 'tools', 'console', 'output', 'settled', 'call', 'kind', 'ref', 'hint', 'stack', 'name'"
+        " 'tools', 'console', 'output', 'settled', 'call', 'kind', 'ref', 'hint', 'stack', 'name'",
     ),
     "String.prototype methods": "for (const name of Object.getOwnPropertyNames(String.prototype))"
     " if (name !== 'length') try { String.prototype[name] = () => { throw name; }; } catch {}",

@@ -1,4 +1,4 @@
-"""Starts a program where namespaces, mounts or more are refused, as container engines do: run as a program by the tests.
+"""Starts a program where namespaces, mounts or more are refused, as container engines do. The tests run it.
 
     python -m tests.security.refused CALL[,CALL...] PROGRAM [ARGUMENT...]
 

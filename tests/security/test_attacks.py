@@ -94,7 +94,9 @@ async def test_native_code_is_stopped_as_the_table_says(pool: Pool, name: str) -
 async def test_another_test_does_it(name: str) -> None:
     expected = EXPECTED[name]
     assert isinstance(expected, Covered)
-    module = importlib.import_module(f"tests.{'soak' if expected.module == 'test_overload' else 'security'}.{expected.module}")
+    module = importlib.import_module(
+        f"tests.{'soak' if expected.module == 'test_overload' else 'security'}.{expected.module}"
+    )
     assert callable(getattr(module, expected.test))
     assert not expected.case or expected.case in module.BREACHES
 

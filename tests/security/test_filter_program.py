@@ -68,9 +68,7 @@ def test_the_program_means_what_the_policy_says(machine: str, data: st.DataObjec
 def any_check() -> st.SearchStrategy[Check]:
     """Checks of every kind, on any argument."""
     argument = st.integers(0, 5)
-    masked = st.builds(
-        lambda place, mask, value: Masked(place, mask, value & mask), argument, WIDE, WIDE
-    )
+    masked = st.builds(lambda place, mask, value: Masked(place, mask, value & mask), argument, WIDE, WIDE)
     one_of = st.builds(
         lambda place, values: OneOf(place, tuple(values)),
         argument,
@@ -113,9 +111,7 @@ def test_nothing_that_is_not_listed_is_allowed(machine: str) -> None:
     architecture = ARCHITECTURES[machine]
     program = worker_program(architecture)
     listed = {architecture.numbers[rule.call] for rule in worker_rules(PID) if rule.call in architecture.numbers}
-    let_through = {
-        number for number in range(1024) if execute(program, Call(architecture.audit, number))[0] != KILL
-    }
+    let_through = {number for number in range(1024) if execute(program, Call(architecture.audit, number))[0] != KILL}
     assert let_through <= listed
 
 

@@ -1,4 +1,4 @@
-"""A worker that speaks the protocol wrongly, or not at all, harms its own run alone: one outcome, and the next is served."""
+"""A worker that speaks wrongly, or not at all, harms its own run alone: one outcome, and the next is served."""
 
 from __future__ import annotations
 

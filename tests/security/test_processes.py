@@ -1,4 +1,4 @@
-"""What the kernel says of template and workers, looked at from outside: secrets, descriptors, users, limits, threads."""
+"""What the kernel says of template and workers, seen from outside: secrets, descriptors, users, limits, threads."""
 
 from __future__ import annotations
 
@@ -114,14 +114,16 @@ def test_a_worker_lives_in_namespaces_of_its_own(service: ServiceProcess, worker
     for kind in ("mnt", "net", "ipc", "uts", "pid", "cgroup"):
         here, there = (Path(f"/proc/{pid}/ns/{kind}").readlink() for pid in (os.getpid(), worker.pid))
         assert here != there, kind
-    if '"per_worker"' not in str(service.process.cmdline()) and "per_worker" not in service.process.cmdline():
-        assert os.listdir(Path("/proc", str(worker.pid), "root")) == []
+    if "per_worker" not in service.process.cmdline():  # which loads its engine from a file
+        assert list(Path(f"/proc/{worker.pid}/root").iterdir()) == []
     assert len(status_of(Path(f"/proc/{worker.pid}/status"))["NSpid"].split()) >= 2
 
 
 def test_the_limits_of_a_worker_are_the_stated_ones(worker: psutil.Process) -> None:
     text = Path(f"/proc/{worker.pid}/limits").read_text()
-    limits = {name: (soft, hard) for name, soft, hard in re.findall(r"^(Max [a-z ]+?) {2,}(\S+) +(\S+)", text, re.MULTILINE)}
+    limits = {
+        name: (soft, hard) for name, soft, hard in re.findall(r"^(Max [a-z ]+?) {2,}(\S+) +(\S+)", text, re.MULTILINE)
+    }
     for name in ("open files", "processes", "file size", "core file size", "locked memory", "msgqueue size"):
         assert limits[f"Max {name}"] == ("0", "0"), name
     assert limits["Max stack size"] == (str(8 * MIB), str(8 * MIB))

@@ -160,10 +160,17 @@ return [strange, seen.size > 500];"""
 async def test_the_other_realm_leads_nowhere(service: ServiceProcess) -> None:
     source = """
 const other = globalThis.debuggerGlobal;
-return [Object.getPrototypeOf(other), Reflect.ownKeys(other).map(String), typeof other.constructor, typeof debuggerGlobal,
+return [Object.getPrototypeOf(other), Reflect.ownKeys(other).map(String), typeof other.constructor,
+  typeof debuggerGlobal,
   Reflect.ownKeys(other).filter((key) => typeof other[key] !== 'undefined' && typeof other[key] !== 'number')];"""
     seen = await run(service, source)
-    assert json.loads(seen.finished.value_json) == [None, ["undefined", "NaN", "Infinity"], "undefined", "undefined", []]
+    assert json.loads(seen.finished.value_json) == [
+        None,
+        ["undefined", "NaN", "Infinity"],
+        "undefined",
+        "undefined",
+        [],
+    ]
 
 
 async def test_every_function_that_is_found_can_be_called_without_harm(service: ServiceProcess) -> None:
@@ -181,7 +188,8 @@ const visit = (value) => {
   visit(Reflect.getPrototypeOf(value));
 };
 visit(globalThis);
-const odd = [undefined, null, 0, -1, 1e300, '', 'x', Symbol.iterator, 1n, [], {}, () => 1, new Proxy({}, {}), Object.create(null)];
+const odd = [undefined, null, 0, -1, 1e300, '', 'x', Symbol.iterator, 1n, [], {}, () => 1, new Proxy({}, {}),
+  Object.create(null)];
 let done = 0;
 const { apply, construct } = Reflect;
 for (const f of calls) for (let i = 0; i < odd.length; i++) {

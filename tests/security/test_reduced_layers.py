@@ -31,7 +31,7 @@ PLACES = {
 }
 
 
-@pytest.fixture(params=PLACES.values(), ids=PLACES.keys())
+@pytest.fixture(params=[*PLACES.values()], ids=[*PLACES])
 def examined(request: pytest.FixtureRequest) -> Examination:
     """What the doctor says in one of these places."""
     uid, refused = request.param

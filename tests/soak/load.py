@@ -26,7 +26,7 @@ HONEST = (
     "let n = 0; for (let i = 0; i < 1e5; i++) n += i; return n",
     "for (let i = 0; i < 20; i++) console.log(i); text('done')",
     "try { await tools.echo([]) } catch (error) { return error.code }",
-    "const rows = Array.from({ length: 2000 }, (_, i) => ({ i, text: `row ${i}` })); return JSON.stringify(rows).length",
+    "const rows = Array.from({ length: 2000 }, (_, i) => ({ i, text: `row ${i}` })); return rows.length",
 )
 HOSTILE = (
     "for (;;);",

@@ -55,7 +55,10 @@ async def call(stub: rpc.CodeModeServiceAsyncStub, caller: str = "", source: str
         fate.status, details = information(error)
         fate.has_retry = any(isinstance(detail, details_pb.RetryInfo) for detail in details)
     except asyncio.InvalidStateError:
-        fate.status, fate.has_retry = await stream.code(), b"retry" in str(await stream.trailing_metadata()).lower().encode()
+        fate.status, fate.has_retry = (
+            await stream.code(),
+            b"retry" in str(await stream.trailing_metadata()).lower().encode(),
+        )
     fate.end = time.monotonic()
     return fate
 
@@ -63,11 +66,11 @@ async def call(stub: rpc.CodeModeServiceAsyncStub, caller: str = "", source: str
 async def idle(stub: rpc.CodeModeServiceAsyncStub) -> None:
     """Waits until every place is free: one is given back only when its process has been reaped."""
     async with asyncio.timeout(10):
-        while (await stub.GetServerInfo(pb.GetServerInfoRequest())).pool.running:
+        while (await stub.GetServerInfo(pb.GetServerInfoRequest())).pool.running:  # noqa: ASYNC110  # it is elsewhere
             await asyncio.sleep(0.01)
 
 
-async def test_beyond_its_capacity_the_service_refuses_at_once_and_says_when_to_retry(service: ServiceProcess) -> None:
+async def test_beyond_its_capacity_the_service_refuses_at_once(service: ServiceProcess) -> None:
     async with connect(service.address) as stub:
         assert (await call(stub, source="return 1")).code == "completed"
         await idle(stub)

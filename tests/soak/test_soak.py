@@ -1,6 +1,6 @@
 """Thousands of runs, some hostile, with processes killed underneath: nothing is lost and nothing is left behind.
 
-    CODECAGE_SOAK_RUNS=20000 python -m pytest -m soak tests/soak
+CODECAGE_SOAK_RUNS=20000 python -m pytest -m soak tests/soak
 """
 
 from __future__ import annotations

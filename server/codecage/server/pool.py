@@ -9,6 +9,7 @@ import os
 from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -72,8 +73,11 @@ class Pool:
         self._failures = 0
         self._is_closed = False
         self._renewal: asyncio.Task[None] | None = None
-        self._uid_holders: dict[int, Worker] = {}
-        """The last worker of each uid. A uid is free again once that one has been reaped."""
+        self._uid_holders = WeakValueDictionary[int, Worker]()
+        """The last worker of each uid. A uid is free again once that one has been reaped.
+
+        Its template holds it till then. Held here it would stay, with all of its run, until its uid comes round again.
+        """
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["excerpt", "line_count"]
+__all__ = ["excerpt", "line_count", "lines_of"]
 
 _LINE_BREAK = re.compile("\r\n|[\n\r\u2028\u2029]")
 _WINDOW = 120
@@ -17,6 +17,11 @@ def line_count(source: str) -> int:
     return len(_LINE_BREAK.findall(source)) + 1
 
 
+def lines_of(source: str) -> list[str]:
+    """The same lines, without their breaks."""
+    return _LINE_BREAK.split(source)
+
+
 def excerpt(source: str, line: int, column: int) -> str:
     """Line `line` of `source` and a caret under `column` (both from 1, the column in UTF-16 units).
 
@@ -24,7 +29,7 @@ def excerpt(source: str, line: int, column: int) -> str:
     """
     if line < 1:
         return ""
-    lines = _LINE_BREAK.split(source)
+    lines = lines_of(source)
     if line > len(lines):
         return ""
     text = lines[line - 1].replace("\t", " ")

@@ -190,7 +190,8 @@ class Job:
         error.line, error.column = self._positions.place(error.line, error.column)
         error.stack = self._positions.stack(error.stack)
         error.excerpt = self._positions.excerpt(error.line, error.column)
-        self._finished = wire.Finished(code=code.decode(), error=error, notices=self._finished.notices)
+        self._finished.code = code.decode()
+        self._finished.error.CopyFrom(error)
         self._send_finished()
 
     def _notice(self, _number: int, code: bytes, text: bytes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from codecage.worker.excerpt import excerpt, line_count
+from codecage.worker.excerpt import excerpt, line_count, lines_of
 from codecage.worker.normaliser import Normalised
 
 __all__ = ["Positions"]
@@ -25,6 +25,11 @@ class Positions:
     def _lines(self) -> int:
         return line_count(self._source)
 
+    @cached_property
+    def _indents(self) -> list[int]:
+        """White space at the beginning of each line. The engine tells column 1 for what stands first on a line."""
+        return [len(line) - len(line.lstrip()) for line in lines_of(self._source)]
+
     def place(self, line: int, column: int) -> tuple[int, int]:
         """A place of the running text in the source; zeros where it is in neither."""
         if line < 1:
@@ -33,6 +38,8 @@ class Positions:
         line = min(line, self._lines)
         if self.script is not None and column > 0:
             column = self.script.source_column(line, column)
+        if column == 1:
+            column += self._indents[line - 1]
         return line, max(column, 0)
 
     def stack(self, frames: str) -> str:

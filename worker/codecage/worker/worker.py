@@ -64,7 +64,7 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
         rehearse(realm, times=1)
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
         if birth.probe:
-            run_probe(birth.probe, channel)
+            run_probe(birth.probe, channel, realm)
         Job(realm, channel, lambda size: lower_memory(footprint.data + size)).run()
     except MemoryError:
         os._exit(OUT_OF_MEMORY_EXIT)

@@ -3,6 +3,7 @@
   "use strict";
   const { list } = cage;
   const I = cage.intrinsics;
+  const { iterator } = Symbol;
   const { exceedsBytes, wellFormedJson, brokenShape } = cage.text;
   const failures = new I.WeakMap(); // ToolError -> { sequence, tool }
   const records = new I.WeakMap(); // promise of a call, or one derived from it -> record
@@ -72,51 +73,76 @@
   I.freeze(CallPromise);
   I.freeze(CallPromise.prototype);
 
-  // Promise.race and Promise.any, taking a note of the calls that take part.
-  function traced(native) {
-    return (iterable) => {
-      const items = I.arrayFrom(iterable);
-      for (let i = 0; i < items.length; i++) {
-        const item = items[i];
-        const record = typeof item === "object" && item !== null ? I.weakGet(records, item) : undefined;
-        if (record === undefined) racedUnknown = true;
-        else {
-          record.raced = true;
-          items[i] = I.promiseThen(item, undefined, undefined);
-        }
-      }
-      return native(items);
+  const recordOf = (item) => (typeof item === "object" && item !== null ? I.weakGet(records, item) : undefined);
+
+  // An iterable of what `iterable` holds, with each item going through `note` when the engine asks for it. The engine
+  // sees the failures of `iterable`, and closes it, as if there were nothing between.
+  function noting(iterable, note) {
+    const begin = () => {
+      const method = iterable?.[iterator];
+      if (typeof method !== "function") throw new I.TypeError(`${iterable == null ? iterable : kindOf(iterable)} is not iterable`);
+      const inner = I.apply(method, iterable, list());
+      const { next } = inner;
+      return {
+        __proto__: null,
+        next: () => {
+          const step = I.apply(next, inner, list());
+          if ((typeof step !== "object" && typeof step !== "function") || step === null || step.done) return step;
+          return { __proto__: null, done: false, value: note(step.value) };
+        },
+        get return() {
+          const close = inner.return;
+          return close == null ? undefined : () => I.apply(close, inner, list());
+        },
+      };
     };
+    return { __proto__: null, [iterator]: begin };
   }
-  const replaceStatic = (name, native) => {
-    const replacement = { [name](iterable) { return traced(native)(iterable); } }[name];
-    I.defineProperty(I.Promise, name, { __proto__: null, value: replacement, writable: true, configurable: true });
-  };
-  replaceStatic("race", I.promiseRace);
-  replaceStatic("any", I.promiseAny);
+
+  function callStatic(native, receiver, iterable) {
+    const args = list();
+    args[0] = iterable;
+    return I.apply(native, receiver, args);
+  }
+
+  function noteRaced(item) {
+    const record = recordOf(item);
+    if (record === undefined) {
+      racedUnknown = true;
+      return item;
+    }
+    record.raced = true;
+    return I.promiseThen(item, undefined, undefined);
+  }
 
   // Promise.all that fails leaves the calls beside the failed promise without anybody who waits.
-  function tracedAll(iterable) {
-    const items = I.arrayFrom(iterable);
+  function tracedAll(receiver, iterable) {
     const taking = list();
     let holdsUnknown = false; // promises that cannot be traced to calls
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i];
-      if (typeof item !== "object" || item === null) continue;
-      const record = I.weakGet(records, item);
-      if (record === undefined) holdsUnknown = true;
-      else taking[taking.length] = record;
-    }
-    const whole = I.promiseAll(items);
-    if (taking.length === 0 && !holdsUnknown) return whole;
+    const whole = callStatic(I.promiseAll, receiver, noting(iterable, (item) => {
+      const record = recordOf(item);
+      if (record !== undefined) taking[taking.length] = record;
+      else if (typeof item === "object" && item !== null) holdsUnknown = true;
+      return item;
+    }));
+    // What a class of the script's own makes of it need not be a promise.
+    if (receiver !== I.Promise || (taking.length === 0 && !holdsUnknown)) return whole;
     return I.promiseThen(whole, undefined, (error) => {
       for (let i = 0; i < taking.length; i++) taking[i].raced = true;
       racedUnknown ||= holdsUnknown;
       throw error;
     });
   }
-  const { all } = { all(iterable) { return tracedAll(iterable); } };
-  I.defineProperty(I.Promise, "all", { __proto__: null, value: all, writable: true, configurable: true });
+
+  // The same three, taking a note of the calls that take part.
+  const { all, any, race } = {
+    all(iterable) { return tracedAll(this, iterable); },
+    any(iterable) { return callStatic(I.promiseAny, this, noting(iterable, noteRaced)); },
+    race(iterable) { return callStatic(I.promiseRace, this, noting(iterable, noteRaced)); },
+  };
+  define(I.Promise, "all", all, false);
+  define(I.Promise, "any", any, false);
+  define(I.Promise, "race", race, false);
 
   function kindOf(value) {
     if (value === null) return "null";

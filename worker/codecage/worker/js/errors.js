@@ -27,10 +27,19 @@
     return head(read(error, "name", "string") ?? "Error", 200);
   }
 
+  function isError(value) {
+    try {
+      return I.objectToString(value) === "[object Error]";
+    } catch {
+      return false;
+    }
+  }
+
   function messageOf(error) {
     if (!isObject(error)) return cage.inspect(error, MAX_TEXT);
     const message = read(error, "message", "string");
-    return message === undefined ? cage.inspect(error, MAX_TEXT) : head(message, MAX_TEXT);
+    if (message !== undefined) return head(message, MAX_TEXT);
+    return isError(error) ? "" : cage.inspect(error, MAX_TEXT);
   }
 
   function headline(error) {

@@ -213,11 +213,11 @@
   // Tells the state as the script leaves it.
   cage.tellState = () => {
     if (!isStateChanged) return;
-    const whole = I.create(null);
+    const members = list();
     I.mapForEach(state, (json, key) => {
-      I.defineProperty(whole, key, { __proto__: null, value: json, enumerable: true, configurable: true });
+      members[members.length] = `${cage.text.quote(key)}:${cage.text.quote(json)}`;
     });
-    cage.host(cage.TO_HOST.STATE, 0, wellFormedJson(I.jsonStringify(whole)), "");
+    cage.host(cage.TO_HOST.STATE, 0, `{${I.arrayJoin(members, ",")}}`, "");
   };
 
   const optional = { __proto__: null, text, image, store, load, exit };

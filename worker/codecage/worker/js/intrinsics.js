@@ -68,9 +68,9 @@
 
     Promise,
     promiseThen: uncurryThis(Promise.prototype.then),
-    promiseAll: bind.call(Promise.all, Promise),
-    promiseRace: bind.call(Promise.race, Promise),
-    promiseAny: bind.call(Promise.any, Promise),
+    promiseAll: Promise.all,
+    promiseRace: Promise.race,
+    promiseAny: Promise.any,
 
     Error,
     RangeError,

@@ -6,7 +6,7 @@
   const { list } = cage;
   const MAX_DEPTH = 10;
   const MAX_ITEMS = 100;
-  const MAX_TEXT = 1 << 20;
+  const PER_ITEM = 2; // characters that separate it from the next
   const WIDTH = 72;
 
   // The tag of a typed array; undefined for anything else.
@@ -15,15 +15,16 @@
   );
 
   const quote = (text) => {
-    const json = I.jsonStringify(text);
+    const json = cage.text.quote(text);
     if (I.indexOf(text, "'") >= 0) return json;
     let inner = "";
-    for (let i = 1; i < json.length - 1; i++) {
-      if (json[i] === "\\" && json[i + 1] === '"') continue;
-      inner += json[i];
-      if (json[i] === "\\") inner += json[++i];
+    let from = 1;
+    for (let at = I.indexOf(json, "\\"); at >= 0; at = I.indexOf(json, "\\", at + 2)) {
+      if (json[at + 1] !== '"') continue;
+      inner += I.slice(json, from, at);
+      from = at + 1;
     }
-    return `'${inner}'`;
+    return `'${inner}${I.slice(json, from, -1)}'`;
   };
 
   function attempt(probe, value) {
@@ -65,13 +66,20 @@
     // Fields are defined, not set: no setter of the script is reached.
     ancestors = list();
     references = new I.Map();
-    left = MAX_TEXT;
+    left = cage.rules.valueBytes;
 
     show(value) {
+      if (typeof value === "string") this.spend(value.length);
       const text = typeof value === "function" ? functionName(value)
         : typeof value === "object" && value !== null ? this.object(value) : primitive(value);
-      this.left -= text.length;
-      return this.left < 0 ? "..." : text;
+      this.spend(PER_ITEM);
+      return text;
+    }
+
+    // Ends the run before more is put together than it may return.
+    spend(characters) {
+      this.left -= characters;
+      if (this.left < 0) cage.stopAtValue();
     }
 
     object(value) {

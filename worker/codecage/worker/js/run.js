@@ -20,6 +20,10 @@
     cage.host(cage.TO_HOST.LIMIT, 0, code, `${position(at)},${I.toWellFormed(message)}`);
   };
 
+  cage.stopAtValue = () => {
+    cage.stop("result_size", `the value of the script is larger than ${cage.rules.valueBytes} bytes: return less, or a summary`);
+  };
+
   cage.notice = (code, message, at) => {
     cage.host(cage.TO_HOST.NOTICE, 0, code, `${position(at)},${I.toWellFormed(message)}`);
   };
@@ -73,13 +77,12 @@
   // Sends the value and what is left of the run.
   function finish(value) {
     const rules = cage.rules;
-    const tooLarge = `the value of the script is larger than ${rules.valueBytes} bytes: return less, or a summary`;
     // Before it is written: a long rope costs nothing until somebody reads it.
-    if (typeof value === "string" && value.length > rules.valueBytes) cage.stop("result_size", tooLarge);
+    if (typeof value === "string" && value.length > rules.valueBytes) cage.stopAtValue();
     if (rules.valueForm === "inspect") value = showReadably(value);
     const json = encode(value);
     if (json === undefined) return;
-    if (exceedsBytes(json, rules.valueBytes)) cage.stop("result_size", tooLarge);
+    if (exceedsBytes(json, rules.valueBytes)) cage.stopAtValue();
     const broken = brokenShape(json, rules.jsonDepth, rules.jsonItems);
     if (broken === "depth") return failValue(`the value of the script is nested deeper than ${rules.jsonDepth} levels`);
     if (broken === "items") return failValue(`the value of the script holds more than ${rules.jsonItems} items`);

@@ -30,6 +30,34 @@
     });
   }
 
+  const LONG_TEXT = 1 << 17;
+  const MAX_LOOKS = 4000;
+  let looks = 0;
+
+  // Whether `value` holds a long text, as far as a short look tells.
+  function holdsLongText(value) {
+    if (typeof value === "string") return value.length > LONG_TEXT;
+    if (typeof value !== "object" || value === null || looks > MAX_LOOKS) return false;
+    const keys = I.isArray(value) ? undefined : I.ownKeys(value);
+    const count = keys === undefined ? value.length : keys.length;
+    for (let i = 0; i < count && looks < MAX_LOOKS; i++) {
+      looks++;
+      if (holdsLongText(I.getOwnPropertyDescriptor(value, keys === undefined ? i : keys[i])?.value)) return true;
+    }
+    return false;
+  }
+
+  // What writes long texts in pieces, where there are any.
+  function replacerFor(value) {
+    looks = 0;
+    try {
+      if (!holdsLongText(value)) return undefined;
+    } catch {
+      return undefined; // a trap threw, and will again where that is told
+    }
+    return (_, item) => (typeof item === "string" && item.length > LONG_TEXT ? rawJson(cage.text.quote(item)) : item);
+  }
+
   // JSON.stringify, which writes promises, maps and sets as {} without a word: the first are refused, the others noted.
   function stringify(value, indent) {
     promiseSeen = false;
@@ -38,7 +66,7 @@
     const watchesMap = watchEmptied("Map", I.mapSize);
     const watchesSet = watchEmptied("Set", I.setSize);
     try {
-      const json = I.jsonStringify(value, undefined, indent);
+      const json = I.jsonStringify(value, replacerFor(value), indent);
       if (promiseSeen) throw new I.TypeError("it holds a promise");
       return json;
     } finally {
