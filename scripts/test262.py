@@ -2,10 +2,10 @@
 
     python scripts/test262.py PATH/TO/CHECKOUT [--sample 3000 --seed 1] [--only test/language/types] [--json]
 
-What is wanted is that no worker dies and none hangs: the exit code is 1 if one does. How many files pass tells about the
-engine more than about the service, whose realm lacks shared memory and other realms on purpose. A file runs as global
-code and not as a script of a caller, which is the body of a function; otherwise its worker is a caller's: forked from
-the prepared template and locked. A file that may run both ways runs in sloppy mode alone.
+What is wanted is that no worker dies and none hangs: the exit code is 1 if one does. How many files pass tells more
+about the engine than about the service, whose realm lacks shared memory and other realms on purpose. A file runs as
+global code and not as a script of a caller, which is the body of a function; otherwise its worker is a caller's: forked
+from the prepared template and locked. A file that may run both ways runs in sloppy mode alone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ SKIPPED_FEATURES: dict[str, str] = {
     "host-gc-required": "a collection on demand",
     "IsHTMLDDA": "document.all",
 }
-SKIPPED_NAMES = {"$262.evalScript": "a second script", "$262.createRealm": "another realm", "$262.agent": "shared memory"}
+SKIPPED_NAMES = {
+    "$262.evalScript": "a second script",
+    "$262.createRealm": "another realm",
+    "$262.agent": "shared memory",
+}
 
 HOST = r"""(() => {
   const { String, ArrayBuffer } = globalThis;
@@ -330,7 +334,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, metavar="N", help="only so many files, chosen at random")
     parser.add_argument("--seed", type=int, default=0, help="chooses others")
     parser.add_argument("--at-once", type=int, default=Options().at_once, metavar="N", help="workers at the same time")
-    parser.add_argument("--limit", type=float, default=Options().limit, metavar="SECONDS", help="what hangs takes longer")
+    parser.add_argument(
+        "--limit", type=float, default=Options().limit, metavar="SECONDS", help="what hangs takes longer"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args()
 

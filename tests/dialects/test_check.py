@@ -39,10 +39,7 @@ async def test_the_tools_that_a_script_can_reach_are_told(bench: Bench, source: 
     checked = await bench.check(source, tools=TOOLS)
     assert list(checked.diagnostics) == []
     names, computed = REACHED[source]
-    assert (list(checked.tool_names), checked.has_computed_calls or "f({ read" in source) == (
-        names,
-        computed or "f({ read" in source,
-    )
+    assert (list(checked.tool_names), checked.has_computed_calls) == (names, computed)
 
 
 FORMS = {
@@ -103,15 +100,11 @@ async def test_nothing_runs(bench: Bench) -> None:
     assert (await bench.run("return typeof ran")).json == '"undefined"'
 
 
-async def test_a_source_that_hangs_the_compiler_is_ended_by_a_limit(bench: Bench) -> None:
+async def test_a_source_may_be_large_but_not_nested_without_end(bench: Bench) -> None:
     deep = "(" * 3000 + "1" + ")" * 3000
     checked = await bench.check(f"return {deep}")
     assert "nested too deeply" in checked.diagnostics[0].message
-    large = (
-        "const a = [" + "{},".repeat(60_000) + "]"
-        if False
-        else "const a = [" + "{b:[1]}," * 30_000 + "]; return a.length"
-    )
+    large = "const a = [" + "{b:[1]}," * 30_000 + "]; return a.length"
     assert list((await bench.check(large)).diagnostics) == []
 
 

@@ -44,7 +44,7 @@ def as_user(uid: int) -> dict[str, Any]:
     if os.getuid() != 0:
         pytest.skip("only root can become another user")
     given: dict[str, Any] = {"user": uid, "group": uid, "extra_groups": []}
-    readable = subprocess.run(
+    readable: subprocess.CompletedProcess[bytes] = subprocess.run(
         [sys.executable, "-c", "import codecage.server.doctor"], cwd="/", capture_output=True, check=False, **given
     )
     if readable.returncode != 0:

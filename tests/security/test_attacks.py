@@ -33,7 +33,9 @@ CALL_TOOL = "const callTool = (name, value) => tools.call(name, { value }).then(
 EXPRESSIONS = ("memtab-", "br-exc-path", "br-pyobj-", "br-full-", "mem-rope-raw")
 FIT_MIB = "55"
 """What the catalogue leaves open: 0.86 of the memory of a script."""
-LIMITS = pb.Limits(script_time=Duration(seconds=2))
+SECONDS = 2
+PATIENCE = 20
+"""Seconds for a script that is to end otherwise than by its time, however busy the machine is."""
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +58,10 @@ def source_of(name: str) -> str:
     return f"return eval({json.dumps(text)})" if name.startswith(EXPRESSIONS) else CALL_TOOL + text
 
 
-async def run(stub: rpc.CodeModeServiceAsyncStub, source: str) -> pb.Finished:
+async def run(stub: rpc.CodeModeServiceAsyncStub, source: str, seconds: int = SECONDS) -> pb.Finished:
     """A run whose calls are answered with their own arguments."""
     stream = RunStream(stub)
-    await stream.start(source, [tool(name) for name in "abetx"], LIMITS)
+    await stream.start(source, [tool(name) for name in "abetx"], pb.Limits(script_time=Duration(seconds=seconds)))
     while (response := await stream.read()) is not None:
         for call in response.tool_calls.calls:
             await stream.answer(success(call, json.loads(call.arguments_json)))
@@ -73,7 +75,7 @@ async def test_a_script_ends_as_the_table_says_and_the_next_one_is_served(attack
     expected = EXPECTED[name]
     assert isinstance(expected, Script)
     async with connect(attacked.address) as stub:
-        finished = await run(stub, source_of(name))
+        finished = await run(stub, source_of(name), SECONDS if "script_time" in expected.outcomes else PATIENCE)
         assert finished.code in expected.outcomes, finished.error.message
         assert expected.message in finished.error.message
         if expected.value is not None:

@@ -17,7 +17,8 @@ from codecage.v1 import codecage_pb2_grpc as rpc
 
 __all__ = ["Tally", "run_one"]
 
-LIMITS = pb.Limits(script_time=Duration(nanos=300_000_000), memory_bytes=48 << 20)
+LIMITS = pb.Limits(script_time=Duration(seconds=20), memory_bytes=48 << 20)
+SHORT_LIMITS = pb.Limits(script_time=Duration(nanos=300_000_000), memory_bytes=48 << 20)
 TOOLS = (tool("echo"),)
 HONEST = (
     "return 1 + 1",
@@ -70,7 +71,8 @@ async def run_one(stub: rpc.CodeModeServiceAsyncStub, dice: random.Random, tally
     manner = dice.choices(("good", "slow", "hangs up"), (90, 6, 4))[0]
     stream = stub.Run(timeout=60)
     try:
-        await stream.write(pb.RunRequest(start=pb.Start(source=source, tools=pb.ToolList(tools=TOOLS), limits=LIMITS)))
+        limits = SHORT_LIMITS if is_hostile else LIMITS
+        await stream.write(pb.RunRequest(start=pb.Start(source=source, tools=pb.ToolList(tools=TOOLS), limits=limits)))
         if manner == "hangs up":
             await asyncio.sleep(dice.random() * 0.05)
             stream.cancel()
