@@ -75,8 +75,8 @@ erasure-compare: ## compare the erasure of types with ts-blank-space's; needs No
 	    { echo "erasure-compare: node and npm are needed, and nothing else in this project needs them" >&2; exit 1; }
 	node scripts/compare_erasure.mjs $(ARGS)
 
-soak: setup ## run the long tests
-	$(BIN)/python -m pytest -m soak $(ARGS)
+soak: setup ## run the long tests; CODECAGE_SOAK_RUNS sets their length
+	$(BIN)/python -m pytest -m soak -s $(ARGS)
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -10,6 +10,7 @@ from tests.support.caller import RunStream, success, tool
 
 from codecage.v1 import codecage_pb2 as pb
 
+UNCUT = {"limits": pb.Limits(rendered_characters=100_000)}
 # A kind, a script that brings it about, what else the run needs, and a part of the message.
 BROUGHT_ABOUT: dict[str, tuple[str, dict[str, Any], str]] = {
     "missing_await": ("tools.t({}); return 1", {}, "put await in front of it"),
@@ -18,7 +19,7 @@ BROUGHT_ABOUT: dict[str, tuple[str, dict[str, Any], str]] = {
     "shadowed_name": ("const tools = 5; return tools", {}, "the script declares tools, which hides the tools"),
     "code_fence": ("```js\nreturn 1\n```", {}, "taken out of its code fence"),
     "erased_types": ("const n: number = 1; return n", {}, "types were erased; they are not checked"),
-    "console_overflow": ("console.log('x'.repeat(70000)); return 1", {}, "beyond 65536 bytes was dropped"),
+    "console_overflow": ("console.log('x'.repeat(70000)); return 1", UNCUT, "beyond 65536 bytes was dropped"),
     "unhandled_rejection": ("Promise.reject(5); return 1", {}, "nothing handled it: 5"),
     "precision": ("return await tools.t({})", {"answer": returning("[9007199254740993]")}, "at [0]"),
     "schema": ("return await tools.t({})", {"tools": [schema_tool({"type": "no"})]}, "are not checked"),

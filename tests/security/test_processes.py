@@ -115,7 +115,7 @@ def test_a_worker_lives_in_namespaces_of_its_own(service: ServiceProcess, worker
         here, there = (Path(f"/proc/{pid}/ns/{kind}").readlink() for pid in (os.getpid(), worker.pid))
         assert here != there, kind
     if "per_worker" not in service.process.cmdline():  # which loads its engine from a file
-        assert list(Path(f"/proc/{worker.pid}/root").iterdir()) == []
+        assert list(Path("/proc", str(worker.pid), "root").iterdir()) == []
     assert len(status_of(Path(f"/proc/{worker.pid}/status"))["NSpid"].split()) >= 2
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, cast
+from urllib.parse import unquote
 
 __all__ = ["UNBOUNDED", "evaluation_cost"]
 
@@ -13,16 +14,18 @@ UNBOUNDED = 1 << 40
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("if", "then", "else", "not", "$ref", "$dynamicRef", "$recursiveRef")
 _IN_PLACE_MAPS = ("dependentSchemas", "dependencies")
-_CHILD_MAPS = ("properties", "patternProperties")
-_CHILDREN = (
-    "items",
-    "additionalItems",
-    "additionalProperties",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contains",
-    "propertyNames",
-)
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_MEMBER, _ITEM = "m", "i"
+"""Any member of an object, any item of a list; with a name or an index behind it, that one."""
+_CHILDREN = {
+    "additionalProperties": _MEMBER,
+    "unevaluatedProperties": _MEMBER,
+    "propertyNames": "n",
+    "items": _ITEM,
+    "additionalItems": _ITEM,
+    "unevaluatedItems": _ITEM,
+    "contains": _ITEM,
+}
 _CHILD_LISTS = ("prefixItems", "items")
 _MAX_VISITS = 20_000
 
@@ -33,6 +36,23 @@ class _Analysis:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._visits = 0
+        self._anchors: dict[str, Any] = {}
+        self._is_opaque = False
+        """Whether it names its parts in a way that is not followed here: by addresses, or one name twice."""
+        self._take_names()
+
+    def _take_names(self) -> None:
+        pending: list[Any] = [self._root]
+        while pending:
+            value = pending.pop()
+            members = _members(value)
+            for keyword in ("$anchor", "$dynamicAnchor"):
+                name = members.get(keyword)
+                if isinstance(name, str):
+                    self._is_opaque |= self._anchors.setdefault(name, value) is not value
+            if isinstance(members.get("$id"), str) and value is not self._root:
+                self._is_opaque = True
+            pending += [*members.values(), *_items(value)]
 
     def cost(self) -> int:
         """At worst; UNBOUNDED where it grows with the depth of the value."""
@@ -47,12 +67,11 @@ class _Analysis:
             ways: dict[tuple[str, int], int] = {}
             children: dict[int, Any] = {}
             total = max(total, self._expand(schema, (), ways, children))
-            repeated = {identity: count for (_key, identity), count in ways.items() if count > 1}
+            repeated = {identity: count for identity, count in _most_ways(ways).items() if count > 1}
             if any(self._reaches_itself(children[identity]) for identity in repeated):
                 return UNBOUNDED
-            for count in repeated.values():
-                repeats *= count
-            if self._visits > _MAX_VISITS or repeats > _MAX_VISITS:
+            repeats *= max(repeated.values(), default=1)
+            if self._is_opaque or self._visits > _MAX_VISITS or repeats > _MAX_VISITS:
                 return UNBOUNDED
             pending.extend(children.values())
         return total * repeats
@@ -82,27 +101,47 @@ class _Analysis:
         if id(schema) in path or self._visits > _MAX_VISITS:
             return 1
         for key, child in _children(members):
-            target = self._resolved(child)
-            if _members(target):
+            for target in self._tried_together(child):
                 children[id(target)] = target
                 ways[key, id(target)] = ways.get((key, id(target)), 0) + 1
         here = (*path, id(schema))
         return 1 + sum(self._expand(self._resolved(part), here, ways, children) for part in _in_place(members))
 
+    def _tried_together(self, schema: Any) -> list[Any]:
+        """The schema and those that the same value is tried against with it, each once."""
+        found: dict[int, Any] = {}
+        pending = [self._resolved(schema)]
+        while pending:
+            part = pending.pop()
+            if _members(part) and id(part) not in found:
+                self._visits += 1
+                found[id(part)] = part
+                pending += [self._resolved(inner) for inner in _in_place(_members(part))]
+        return list(found.values())
+
     def _resolved(self, schema: Any) -> Any:
         """Follows a reference within the document, one that is nothing else besides."""
         for _ in range(32):
             members = _members(schema)
-            if set(members) != {"$ref"}:
+            if len(members) != 1 or not members.keys() & _REFERENCES:
                 return schema
-            schema = self._target(members["$ref"])
+            schema = self._target(next(iter(members.values())))
         return schema
 
     def _target(self, reference: Any) -> Any:
-        if not isinstance(reference, str) or not reference.startswith("#"):
+        if not isinstance(reference, str):
             return None
+        address, _, name = reference.partition("#")
+        if address and address != str(_members(self._root).get("$id", "")).partition("#")[0]:
+            self._is_opaque = True
+            return None
+        if name and not name.startswith("/"):
+            return self._anchors.get(name)
+        return self._pointed(name)
+
+    def _pointed(self, pointer: str) -> Any:
         found: Any = self._root
-        for step in reference.removeprefix("#").split("/")[1:]:
+        for step in unquote(pointer).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
             items = _items(found)
             if items and name.isdigit():
@@ -136,15 +175,25 @@ def _in_place(schema: dict[str, Any]) -> Iterator[Any]:
 
 def _children(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The subschemas for what a value holds, each with the place where that lies."""
-    for keyword in _CHILD_MAPS:
-        for name, part in _members(schema.get(keyword)).items():
-            yield f"{keyword}/{name}", part
-    for keyword in _CHILDREN:
+    for name, part in _members(schema.get("properties")).items():
+        yield f"{_MEMBER}{name}", part
+    for part in _members(schema.get("patternProperties")).values():
+        yield _MEMBER, part
+    for keyword, place in _CHILDREN.items():
         if _members(schema.get(keyword)):
-            yield keyword, schema[keyword]
+            yield place, schema[keyword]
     for keyword in _CHILD_LISTS:
         for index, part in enumerate(_items(schema.get(keyword))):
-            yield f"{keyword}/{index}", part
+            yield f"{_ITEM}{index}", part
+
+
+def _most_ways(ways: dict[tuple[str, int], int]) -> dict[int, int]:
+    """In how many ways each schema is reached for one and the same place, at most."""
+    most: dict[int, int] = {}
+    for (place, identity), count in ways.items():
+        everywhere = 0 if place in (_MEMBER, _ITEM) else ways.get((place[:1], identity), 0)
+        most[identity] = max(most.get(identity, 0), count + everywhere)
+    return most
 
 
 def evaluation_cost(schema: Any) -> int:

@@ -56,9 +56,6 @@ def compile_schema(text: str) -> CompiledSchema:
         return CompiledSchema()
     try:
         schema = orjson.loads(text)
-        cost = evaluation_cost(schema)
-        if cost > _MAX_COST:
-            return CompiledSchema("its evaluation could grow beyond measure")
         validator = jsonschema_rs.validator_for(
             schema,
             retriever=_refuse,
@@ -69,6 +66,9 @@ def compile_schema(text: str) -> CompiledSchema:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
         return CompiledSchema(str(error).partition("\n")[0][:_MAX_TEXT] or "it does not compile")
+    cost = evaluation_cost(schema)  # only now: compiling is cheap, and tells better what is wrong
+    if cost > _MAX_COST:
+        return CompiledSchema("its evaluation could grow beyond measure")
     return CompiledSchema("", cost, validator)
 
 

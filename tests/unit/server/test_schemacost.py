@@ -53,6 +53,15 @@ def test_what_models_are_given_costs_little(name: str) -> None:
     assert 0 < evaluation_cost(CHEAP[name]) < 2000
 
 
+def named(levels: int, keyword: str, sign: str) -> Any:
+    """The same as `doubling`, by names instead of paths."""
+    names: dict[str, Any] = {
+        f"d{i}": {keyword: f"d{i}", "anyOf": [{"$ref": f"{sign}d{i + 1}"}] * 2} for i in range(levels)
+    }
+    return {"$defs": {**names, "last": {keyword: f"d{levels}"}}, "properties": {"a": {"$ref": f"{sign}d0"}}}
+
+
+ITSELF = {"$ref": "#"}
 EXPENSIVE: dict[str, Any] = {
     "doubled twenty times": doubling(20),
     "doubled a hundred times": doubling(100),
@@ -61,6 +70,18 @@ EXPENSIVE: dict[str, Any] = {
         "anyOf": [{"properties": {"c": {"$ref": "#"}}}, {"properties": {"c": {"$ref": "#"}}}],
     },
     "itself along two keywords": {"allOf": [{"items": {"$ref": "#"}}], "items": {"$ref": "#"}},
+    "doubled by anchors": named(30, "$anchor", "#"),
+    "doubled by addresses": named(30, "$id", ""),
+    "itself behind two names": {
+        "anyOf": [{"properties": {"c": {**ITSELF, "title": "a"}}}, {"properties": {"c": {**ITSELF, "title": "b"}}}],
+    },
+    "itself by name and by pattern": {"properties": {"c": ITSELF}, "patternProperties": {"c": ITSELF}},
+    "itself twice in a list": {"items": ITSELF, "contains": ITSELF},
+    "itself by two dynamic references": {
+        "$dynamicAnchor": "n",
+        "allOf": [{"items": {"$dynamicRef": "#n"}}],
+        "items": {"$dynamicRef": "#n"},
+    },
     "itself in a condition": {"if": {"items": {"$ref": "#"}}, "then": {"items": {"$ref": "#"}}},
     "itself through another": {
         "$defs": {"o": {"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}]}},

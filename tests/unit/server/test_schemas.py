@@ -11,6 +11,7 @@ import pytest
 from codecage.server.schemas import compile_schema
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+STRING = {"type": "string"}
 DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -136,7 +137,6 @@ def test_the_meta_schemas_themselves_are_at_hand() -> None:
         "http://json-schema.org/schema#",
     ):
         assert "5 is not of type" in mismatch({"$schema": draft, "properties": {"a": {"type": "string"}}}, {"a": 5})
-    assert mismatch({"properties": {"a": {"$ref": DRAFT_7}}}, {"a": {"type": 5}}) != ""
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|a)*$", "^(.*)*x$", "^([a-z]+)*[0-9]$"])
