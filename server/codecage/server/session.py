@@ -125,6 +125,9 @@ class Session:
 
     async def _read(self) -> None:
         while True:
+            # What the worker does not take is not read from the caller either: a script that computes while answers
+            # come does not pile them up here. Its time limit goes on meanwhile.
+            await self._worker.sent.wait()
             message = cast("object", await self._stream.read())
             now = time.monotonic()
             if not isinstance(message, pb.RunRequest):  # the end of the caller's side

@@ -52,6 +52,9 @@ class Worker:
         self.worker_id = worker_id
         self.uid = uid
         self.exited = asyncio.Event()
+        self.sent = asyncio.Event()
+        """Set while nothing waits to be taken by the process: whoever has more to send should wait for it."""
+        self.sent.set()
         self.layers: list[wire.Layer] = []
         self.meter: ProcessMeter | None = None
         self._connection = connection
@@ -94,14 +97,14 @@ class Worker:
         sent = self._try_send(data)
         if sent < len(data):
             self._unsent += memoryview(data)[sent:]
+            self.sent.clear()
             self._loop.add_writer(self._connection.fileno(), self._on_writable)
 
     def kill(self) -> None:
         """Ends the process. Nothing that it sends from now on is heard."""
         if not self._is_killed:
             self._is_killed = True
-            self._loop.remove_reader(self._connection.fileno())
-            self._loop.remove_writer(self._connection.fileno())
+            self._forget_socket()
             self._send_kill()
 
     def usage(self) -> tuple[float, int]:
@@ -114,8 +117,7 @@ class Worker:
         if not self._is_killed:
             self._drain()
         if not self._is_killed:
-            self._loop.remove_reader(self._connection.fileno())
-            self._loop.remove_writer(self._connection.fileno())
+            self._forget_socket()
             self._is_killed = True
             self._listener.on_death(self._with_last_words(death), now)
         self._connection.close()
@@ -141,6 +143,12 @@ class Worker:
         poll.register(self._pidfd, select.POLLIN)
         return not poll.poll(0)
 
+    def _forget_socket(self) -> None:
+        self._loop.remove_reader(self._connection.fileno())
+        self._loop.remove_writer(self._connection.fileno())
+        self._unsent.clear()
+        self.sent.set()
+
     def _send_kill(self) -> None:
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
@@ -162,6 +170,7 @@ class Worker:
         del self._unsent[: self._try_send(self._unsent)]
         if not self._unsent:
             self._loop.remove_writer(self._connection.fileno())
+            self.sent.set()
 
     def _on_readable(self) -> None:
         if not self._read():

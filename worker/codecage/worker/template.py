@@ -26,6 +26,7 @@ from codecage.worker.lockdown.layers import Layer, State
 from codecage.worker.lockdown.limits import Footprint
 from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces, enter_process_namespace
 from codecage.worker.lockdown.privileges import die_with_parent, go_first
+from codecage.worker.lockdown.seccomp import prepare_filter
 from codecage.worker.loop import JobLoop
 from codecage.worker.realm import Realm
 from codecage.worker.rehearsal import rehearse
@@ -74,6 +75,7 @@ class Template:
             self._layers.append(Layer("empty_root", State.DISABLED, "each worker loads the engine from a file"))
         else:
             self._layers.append(empty_root(has_mount_namespace=has_mounts))
+        prepare_filter()
         empty_bounding_set()
         keep_only(CHANGE_USER if os.getuid() == 0 else 0)
 
