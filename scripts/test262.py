@@ -38,7 +38,7 @@ OUTCOMES = ("passed", "failed", "skipped", "memory", "crashed", "hung")
 PROGRESS_EVERY = 1000
 
 SKIPPED_FLAGS = {"module": "a module", "CanBlockIsFalse": "shared memory"}
-SKIPPED_FEATURES: dict[str, str] = {
+SKIPPED_FEATURES = {
     "Atomics": "shared memory",
     "Atomics.pause": "shared memory",
     "Atomics.waitAsync": "shared memory",
@@ -46,11 +46,38 @@ SKIPPED_FEATURES: dict[str, str] = {
     "cross-realm": "another realm",
     "host-gc-required": "a collection on demand",
     "IsHTMLDDA": "document.all",
+    **dict.fromkeys(
+        (
+            "Intl.Era-monthcode",
+            "Iterator.prototype.join",
+            "Math.sumPrecise",
+            "ShadowRealm",
+            "Temporal",
+            "await-dictionary",
+            "decorators",
+            "explicit-resource-management",
+            "immutable-arraybuffer",
+            "import-defer",
+            "iterator-chunking",
+            "iterator-includes",
+            "iterator-sequencing",
+            "joint-iteration",
+            "source-phase-imports",
+            "source-phase-imports-module-source",
+            "symbols-as-weakmap-keys",
+            "tail-call-optimization",
+            "upsert",
+        ),
+        "not in the engine",
+    ),
 }
 SKIPPED_NAMES = {
     "$262.evalScript": "a second script",
     "$262.createRealm": "another realm",
     "$262.agent": "shared memory",
+}
+SKIPPED_FILES = {
+    "test/built-ins/RegExp/property-escapes/generated/strings/RGI_Emoji.js": "endless backtracking in the engine"
 }
 
 HOST = r"""(() => {
@@ -124,7 +151,11 @@ class Case:
     @property
     def why_skipped(self) -> str:
         """What it needs that a worker does not have; empty if it runs."""
-        for reasons, present in ((SKIPPED_FLAGS, self.flags), (SKIPPED_FEATURES, self.features)):
+        for reasons, present in (
+            (SKIPPED_FILES, {self.path}),
+            (SKIPPED_FLAGS, self.flags),
+            (SKIPPED_FEATURES, self.features),
+        ):
             for name in sorted(present):
                 if name in reasons:
                     return reasons[name]

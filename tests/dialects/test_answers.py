@@ -109,7 +109,7 @@ async def test_content_that_a_dialect_does_not_show_is_dropped_with_a_warning(
     assert seen.warnings == ({"dropped_content": told} if dropped else {})
 
 
-FAILURES = {
+FAILURES: dict[str, tuple[dict[str, Any], str, str]] = {
     "a text": ({"message": "no such file", "code": "enoent"}, "no such file", "enoent"),
     "a prefixed text": ({"message": "Error: once"}, "Error: once", "tool_failed"),
     "a refusal without words": ({"message": "", "denied": True}, "t failed", "denied"),

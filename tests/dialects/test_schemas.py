@@ -105,7 +105,7 @@ async def test_no_reference_leaves_the_document(bench: Bench, tmp_path: Path) ->
         here = f"http://127.0.0.1:{port}"
         for reference in (f"{here}/a.json", f"http://localhost:{port}/", secret.as_uri(), "other.json"):
             for keyword in ("$ref", "$dynamicRef"):
-                schema = {"properties": {"a": {keyword: reference}}}
+                schema: dict[str, object] = {"properties": {"a": {keyword: reference}}}
                 seen = await bench.run("await tools.t({ a: 5 }); return 1", tools=[schema_tool(schema)])
                 assert (seen.arguments, list(seen.warnings)) == ([{"a": 5}], ["schema"])
         schema = {"$schema": f"{here}/meta", "$id": f"{here}/id", "type": "object"}

@@ -24,7 +24,7 @@ class Refused(str):
 
 
 # A value, and what becomes of it: as JSON under the standard rules, in goose, in sero.
-KINDS: dict[str, tuple[Any, Any, Any]] = {
+KINDS: dict[str, tuple[Any, ...]] = {
     "1.5": (1.5, 1.5, 1.5),
     "'text'": ("text", "text", "text"),
     "null": (None, None, None),

@@ -1,67 +1,89 @@
-"""What the model reads of a run, in the manner of the `standard` dialect."""
+"""What a model reads, put together from what a run left."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
-from tests.support.recorder import call_frame, new_request
+import pytest
+from tests.support.recorder import START, call_frame
 
 from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.dialects import DIALECTS
 from codecage.server.ledger import Ledger
-from codecage.server.limits import Limits
+from codecage.server.limits import CEILINGS, Limits
 from codecage.server.outcome import Ending
 from codecage.server.output import OutputRecord
 from codecage.server.rendering import render
+from codecage.server.request import decode_start
 from codecage.server.tools import Tool
 from codecage.v1 import codecage_pb2 as pb
 
-TEXT, LOG, WARN = 0, 1, 3
+Pieces = list[tuple[int, str]]
 
 
-def rendered(ending: Ending, *pieces: tuple[int, str], console_bytes: int = 1000) -> str:
-    """The text of a run that wrote these pieces."""
-    output = OutputRecord(replace(Limits(), console_bytes=console_bytes))
-    for kind, text in pieces:
+def rendered(dialect: str, ending: Ending, pieces: Pieces | None = None, ledger: Ledger | None = None) -> str:
+    """The text for a run that wrote `pieces`: 0 is `text()`, 1 to 5 are levels of the console."""
+    output = OutputRecord(Limits())
+    for kind, text in pieces or []:
         output.take(wire.Output(kind=kind, text=text))
-    return render(new_request(console_bytes=console_bytes), ending, output, Ledger("run", 0.0))
+    request = decode_start(pb.Start(source="", dialect=dialect), CEILINGS)
+    return render(request, ending, output, ledger or Ledger("run", START))
 
 
-def test_what_was_written_comes_first_and_then_the_value() -> None:
-    ending = Ending("completed", value_json='{"a":1}')
-    assert rendered(ending, (TEXT, "first"), (WARN, "second")) == 'first\n[warn] second\n{"a":1}'
+def called(*calls: tuple[str, pb.CallStatus.ValueType]) -> Ledger:
+    """A ledger of calls that have ended."""
+    ledger = Ledger("run", START)
+    for number, (name, status) in enumerate(calls, 1):
+        ledger.add(call_frame(number), Tool(name, "", None, 0.0), 0.0, START)
+        record = ledger.get(number)
+        assert record is not None
+        ledger.close(record, status, START)
+    return ledger
 
 
-def test_a_text_value_is_shown_without_quotes() -> None:
-    assert rendered(Ending("completed", value_json='"plain\\ntext"')) == "plain\ntext"
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_value_is_rendered_as_text_or_json(dialect: str) -> None:
+    end = "\nNested calls: 0 completed, 0 failed" if dialect == "sero" else ""
+    for value, text in (('"a\\nb"', "a\nb"), ('{"a":1}', '{"a":1}'), ("null", "null"), ('""', "")):
+        assert rendered(dialect, Ending("completed", value_json=value)) == text + end
+    assert rendered(dialect, Ending("completed")) == ("undefined" if dialect == "sero" else "") + end
+    shown = Ending("completed", value_json='{"a":1}', shown='{\n  "a": 1\n}')
+    assert rendered(dialect, shown) == '{\n  "a": 1\n}' + end
 
 
-def test_nothing_written_and_nothing_returned_is_nothing_to_read() -> None:
-    assert rendered(Ending("completed")) == ""
+def test_a_dropped_line_of_the_console_is_told_where_the_console_is_shown() -> None:
+    pieces = [(1, "x" * (64 << 10)), (1, "y")]
+    for dialect in DIALECTS:
+        text = rendered(dialect, Ending("completed", value_json="1"), pieces)
+        assert ("was dropped]" in text) is (dialect != "sero")
 
 
-def test_a_console_that_was_cut_says_so() -> None:
-    shown = rendered(Ending("completed"), (LOG, "abcd"), console_bytes=3)
-    assert shown == "abc\n[console output beyond 3 bytes was dropped]"
+def error(**fields: Any) -> Ending:
+    """A run that failed."""
+    return Ending("script_error", pb.ScriptError(name="TypeError", message="bad", **fields))
 
 
-def test_an_error_is_told_with_its_place_and_hint_after_what_was_written() -> None:
-    error = pb.ScriptError(name="TypeError", message="no", position=pb.Position(line=2), hint="try yes")
-    assert rendered(Ending("script_error", error), (TEXT, "so far")) == "so far\nTypeError: no (line 2)\ntry yes"
-
-
-def test_a_failed_tool_is_named_and_an_excerpt_stands_for_the_place() -> None:
-    ledger = Ledger("run", 0.0)
-    ledger.add(call_frame(1), Tool("read", "", None, 0.0), 0.0, 0.0)
-    record = ledger.get(1)
-    assert record is not None
-    ledger.close(record, pb.CALL_STATUS_FAILED, 1.0, "not_found")
-    error = pb.ScriptError(
-        name="ToolError",
-        message="gone",
-        tool_name="read",
-        call_id="call-1",
-        excerpt="1 | x",
-        position=pb.Position(line=1),
+def test_an_error_is_told_with_its_line_or_its_excerpt_and_its_hint() -> None:
+    place = pb.Position(line=3, column=2)
+    assert rendered("standard", error()) == "TypeError: bad"
+    assert rendered("standard", error(position=place)) == "TypeError: bad (line 3)"
+    assert rendered("standard", error(position=place, excerpt="3 | x\n  | ^", hint="Mend it.")) == (
+        "TypeError: bad\n3 | x\n  | ^\nMend it."
     )
-    shown = render(new_request(), Ending("tool_error", error), OutputRecord(Limits()), ledger)
-    assert shown == "ToolError: the tool read failed: gone\n1 | x"
+    assert rendered("devoxxgenie", error()) == "Error: TypeError: bad"
+
+
+def test_a_tool_has_failed_only_where_the_host_saw_the_call() -> None:
+    ledger = called(("read", pb.CALL_STATUS_FAILED))
+    assert rendered("standard", error(tool_name="read", call_id="call-1"), ledger=ledger) == (
+        "TypeError: the tool read failed: bad"
+    )
+    assert rendered("standard", error(tool_name="read", call_id="call-2"), ledger=ledger) == "TypeError: bad"
+
+
+def test_fifty_calls_are_listed_and_the_rest_is_summed_up() -> None:
+    completed, cancelled = ("a", pb.CALL_STATUS_COMPLETED), ("b", pb.CALL_STATUS_CANCELLED)
+    assert rendered("sero", Ending("completed", value_json="1"), ledger=called(*[completed] * 50)).count("\n") == 51
+    text = rendered("sero", Ending("completed", value_json="1"), ledger=called(*[completed] * 52, *[cancelled] * 3))
+    assert text.split("\n")[1] == "Nested calls: 52 completed, 3 failed, 5 omitted"
+    assert text.split("\n")[-2:] == ["- a: completed x 2 more", "- b: cancelled x 3 more"]

@@ -183,13 +183,14 @@
 
   // What a script reads as `stack` holds its own frames alone.
   const native = I.getOwnPropertyDescriptor(I.Error.prototype, "stack");
-  I.defineProperty(I.Error.prototype, "stack", {
-    __proto__: null, configurable: true, set: native.set,
-    get() {
+  const { get } = I.getOwnPropertyDescriptor({
+    __proto__: null,
+    get stack() {
       const stack = I.apply(native.get, this, []);
       return typeof stack === "string" ? ownFrames(stack) : stack;
     },
-  });
+  }, "stack");
+  I.defineProperty(I.Error.prototype, "stack", { __proto__: null, configurable: true, get, set: native.set });
 
   cage.errors = { __proto__: null, stackOf, headline, messageOf, ownFrames, place, withStack, fail, failSyntax };
 })

@@ -86,12 +86,14 @@
   // JSON.rawJSON lets a script write any token: a number that no double holds, half a surrogate pair. The text must
   // stay JSON that every reader takes.
   const rawJson = I.JSON.rawJSON;
-  function rawJSON(text) {
-    const raw = rawJson(text);
-    const value = I.jsonParse(raw.rawJSON);
-    if (typeof value === "number" && value - value !== 0) throw new I.RangeError("JSON.rawJSON: the number is too large");
-    return typeof value === "string" ? rawJson(I.jsonStringify(I.toWellFormed(value))) : raw;
-  }
+  const { rawJSON } = {
+    rawJSON(text) {
+      const raw = rawJson(text);
+      const value = I.jsonParse(raw.rawJSON);
+      if (typeof value === "number" && value - value !== 0) throw new I.RangeError("JSON.rawJSON: the number is too large");
+      return typeof value === "string" ? rawJson(I.jsonStringify(I.toWellFormed(value))) : raw;
+    },
+  };
   if (rawJson !== undefined) {
     I.defineProperty(I.JSON, "rawJSON", { __proto__: null, value: rawJSON, writable: true, configurable: true });
   }
