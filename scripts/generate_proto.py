@@ -86,9 +86,7 @@ def plugin(name: str) -> Path:
 def compare(fresh: Path) -> list[Path]:
     """Return the generated files below `proto/` that are missing, differ, or have no source any more."""
     wanted = {path.relative_to(fresh) for path in fresh.rglob(f"*{MARK}*.py*")}
-    present = {
-        path.relative_to(PROTO) for path in PROTO.rglob(f"*{MARK}*.py*") if path.parent.name != "__pycache__"
-    }
+    present = {path.relative_to(PROTO) for path in PROTO.rglob(f"*{MARK}*.py*") if path.parent.name != "__pycache__"}
     same = {name for name in wanted & present if (fresh / name).read_bytes() == (PROTO / name).read_bytes()}
     return sorted((wanted | present) - same)
 
