@@ -237,7 +237,7 @@ async def normalise(bench: Bench) -> list[Result]:
     names = [(f"N1.{kind}.{size}", f"to normalise {size} KiB of {what}") for kind, what, *_ in kinds for size in SIZES]
     requests = [(pb.CheckRequest(source=write(size << 10)), found) for *_, write, found in kinds for size in SIZES]
     requests.insert(0, (pb.CheckRequest(source="return 1"), pb.LANGUAGE_JAVASCRIPT))
-    samples = [repeated(bench.caller.check(*request), NORMALISED) for request in requests]
+    samples = [repeated(bench.caller.check(*request), NORMALISED, PACE_SECONDS) for request in requests]
     bare, *values = await by_turns(bench.effort.rounds, *samples)
     return [Result.of(id_, name, [value - bare, bare]) for (id_, name), value in zip(names, values, strict=True)]
 

@@ -75,18 +75,19 @@ class Limits:
         changes: dict[str, float | int] = {}
         violations: list[LimitViolation] = []
         for name, value in _set_fields(asked):
-            ceiling: float = getattr(ceilings, name)
-            if value < 0 or (value == 0 and name != "tool_timeout"):
-                violations.append(LimitViolation(name, "must be more than 0"))
-            elif value > ceiling:
-                violations.append(LimitViolation(name, f"must not be more than {ceiling:g}, the server's ceiling"))
+            reason = _refusal(name, value, getattr(ceilings, name))
+            if reason:
+                violations.append(LimitViolation(name, reason))
             else:
                 changes[name] = value
         # Defaults that follow other limits, where the request does not set them itself.
-        changes.setdefault("cpu_time", changes.get("script_time", self.script_time) + 1.0)
-        changes.setdefault("compile_memory_bytes", max(int(changes.get("memory_bytes", self.memory_bytes)), 128 * _MIB))
+        defaults = replace(
+            self,
+            cpu_time=changes.get("script_time", self.script_time) + 1.0,
+            compile_memory_bytes=max(int(changes.get("memory_bytes", self.memory_bytes)), 128 * _MIB),
+        )
         for field in fields(self):
-            changes.setdefault(field.name, min(getattr(self, field.name), getattr(ceilings, field.name)))
+            changes.setdefault(field.name, min(getattr(defaults, field.name), getattr(ceilings, field.name)))
         return replace(self, **changes), violations  # type: ignore[arg-type]  # names and types come from the fields
 
     def to_message(self) -> pb.Limits:
@@ -128,6 +129,27 @@ CEILINGS = Limits(
     tool_timeout=24 * _HOUR,
 )
 """The highest limits that a request may ask for, unless the configuration says otherwise."""
+
+
+_FLOORS: dict[str, int] = {"memory_bytes": _MIB, "compile_memory_bytes": _MIB, "stack_bytes": 64 * _KIB}
+"""Less than this is a mistake in the unit: nothing runs in so little."""
+
+
+def _refusal(name: str, value: float, ceiling: float) -> str:
+    """Why a limit cannot have this value; "" if it can."""
+    if value < 0 or (value == 0 and name != "tool_timeout"):
+        return "must be more than 0"
+    if value < _FLOORS.get(name, 0):
+        return f"must be at least {_told(name, _FLOORS[name])}"
+    return f"must not be more than {_told(name, ceiling)}, the server's ceiling" if value > ceiling else ""
+
+
+def _told(name: str, value: float) -> str:
+    if name in DURATIONS:
+        return f"{value:g} s"
+    if not name.endswith("_bytes"):
+        return f"{value:.0f}"
+    return f"{value / _MIB:g} MiB" if value >= _MIB else f"{value / _KIB:g} KiB"
 
 
 def _set_fields(message: pb.Limits) -> Iterator[tuple[str, float]]:

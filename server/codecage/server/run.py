@@ -6,6 +6,7 @@ to be sent. Any sequence of events leads to exactly one ending.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol, cast
 
 import orjson
@@ -257,6 +258,11 @@ class Run:
         self._is_half_closed = True
         if self.ending is None and self._calls.open_count:
             self._end_for_caller("the caller closed its side of the stream while tool calls were open", now)
+
+    def on_stop(self, now: float) -> None:
+        """The server stops, and cannot wait for the end."""
+        ending = Ending.failure("cancelled", "Cancelled", "the server is stopping")
+        self._end(replace(ending, by=pb.ENDED_BY_SERVER), now)
 
     def on_disconnect(self, now: float) -> None:
         """The stream is gone."""

@@ -20,6 +20,8 @@ class _Sampled(Protocol):
 
     def sample(self, now: float) -> None: ...
 
+    def stop(self) -> None: ...
+
 
 class Sampler:
     """A timer that exists only while there is something to look at."""
@@ -41,6 +43,11 @@ class Sampler:
         if not self._sessions and self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def stop_all(self) -> None:
+        """Ends every run that is still going on."""
+        for session in list(self._sessions):
+            session.stop()
 
     def _arm(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(_COMPUTING_SECONDS, self._look)

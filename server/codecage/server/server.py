@@ -30,7 +30,7 @@ __all__ = ["ServerError", "serve"]
 _log = structlog.get_logger(__name__)
 _SERVICE = pb.DESCRIPTOR.services_by_name["CodeModeService"].full_name
 _MAX_MESSAGE_BYTES = 64 << 20
-_LAST_MESSAGES_SECONDS = 2.0
+_LAST_MESSAGES_SECONDS = 1.0
 
 
 class ServerError(Exception):
@@ -40,6 +40,8 @@ class ServerError(Exception):
 async def serve(settings: Settings) -> None:
     """Serves until a signal or the lifeline ends it. Raises ServerError if it cannot start."""
     _raise_descriptor_limit()
+    for address in settings.listen:
+        _check_address(address)
     pool = Pool(settings.pool_options())
     try:
         await pool.start()
@@ -50,7 +52,8 @@ async def serve(settings: Settings) -> None:
         await pool.close()
         raise ServerError(str(error)) from error
     server = grpc.aio.server(options=_CHANNEL_OPTIONS)
-    rpc.add_CodeModeServiceServicer_to_server(CodeModeService(pool, settings.ceilings()), server)
+    service = CodeModeService(pool, settings.ceilings())
+    rpc.add_CodeModeServiceServicer_to_server(service, server)
     healthy = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     reflection.enable_server_reflection((_SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
@@ -62,10 +65,13 @@ async def serve(settings: Settings) -> None:
             _restrict_socket(address, settings.socket_mode)
         await healthy.set(_SERVICE, health_pb2.HealthCheckResponse.SERVING)
         await healthy.set("", health_pb2.HealthCheckResponse.SERVING)
-        _log.info("serving", listen=listening, capacity=settings.capacity, warm=settings.warm)
+        _log.info("serving", listen=listening, capacity=settings.capacity, warm=pool.options.warm)
         _tell_ready(settings.ready_fd, listening)
         await stop.asked.wait()
-        await _drain(server, pool, healthy, stop, settings.drain_seconds)
+        await _drain(pool, healthy, stop, settings.drain_seconds)
+        service.stop_runs()
+        # The last messages of the runs that have just ended are still on their way.
+        await server.stop(_LAST_MESSAGES_SECONDS)
     finally:
         await server.stop(0)
         await pool.close()
@@ -106,9 +112,7 @@ class _Stop:
             self.at_once.set()
 
 
-async def _drain(
-    server: grpc.aio.Server, pool: Pool, healthy: health.aio.HealthServicer, stop: _Stop, seconds: float
-) -> None:
+async def _drain(pool: Pool, healthy: health.aio.HealthServicer, stop: _Stop, seconds: float) -> None:
     """Admits no more and lets running scripts end, for a while.
 
     The listeners stay open meanwhile, so that a new caller hears that the server drains and when to try again.
@@ -121,16 +125,11 @@ async def _drain(
     await asyncio.wait({idle, at_once}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     idle.cancel()
     at_once.cancel()
-    # The last messages of the runs that have just ended are still on their way.
-    await server.stop(_LAST_MESSAGES_SECONDS if idle.done() and not stop.at_once.is_set() else 0)
 
 
 def _listen(server: grpc.aio.Server, address: str) -> str:
     if address.startswith("unix:"):
-        path = Path(address.removeprefix("unix:"))
-        _remove_stale_socket(path)
-    else:
-        _check_tcp(address)
+        _remove_stale_socket(Path(address.removeprefix("unix:")))
     try:
         port = server.add_insecure_port(address)
     except RuntimeError as error:
@@ -140,7 +139,10 @@ def _listen(server: grpc.aio.Server, address: str) -> str:
     return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
 
-def _check_tcp(address: str) -> None:
+def _check_address(address: str) -> None:
+    """Raises ServerError for what is no address, before anything is started for it."""
+    if address.startswith("unix:"):
+        return
     host, separator, port = address.rpartition(":")
     if not separator or not port.isdigit():
         raise ServerError(f"cannot listen on {address!r}: it is neither unix:PATH nor HOST:PORT")

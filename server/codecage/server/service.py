@@ -56,6 +56,10 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             # Without our ErrorInfo: the script did run.
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a second start: the run was cancelled")
 
+    def stop_runs(self) -> None:
+        """Ends the runs that are still going on; each caller is told."""
+        self._sampler.stop_all()
+
     async def Check(
         self, request: pb.CheckRequest, context: grpc.aio.ServicerContext[pb.CheckRequest, pb.CheckResponse]
     ) -> pb.CheckResponse:

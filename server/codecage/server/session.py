@@ -93,6 +93,11 @@ class Session:
             self.run.on_sample(meter.cpu_seconds(), meter.grown_bytes(), now)
             self._after_event()
 
+    def stop(self) -> None:
+        """Ends the run because the server stops; the caller is still told how it ended."""
+        self.run.on_stop(time.monotonic())
+        self._after_event()
+
     def _on_timer(self) -> None:
         self._timer = None
         self._timer_at = float("inf")
