@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 Language: TypeAlias = Literal["auto", "javascript", "typescript"]
@@ -16,7 +16,7 @@ class Limits:
     """Limits of one run: times in seconds, sizes in bytes. None takes the dialect's default.
 
     A value above the server's ceiling is refused with InvalidRequest. Raises ValueError for a negative or
-    infinite value.
+    infinite value, and TypeError for what is no number.
     """
 
     script_time: float | None = None
@@ -61,6 +61,10 @@ class Limits:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
+            if isinstance(value, timedelta):
+                raise TypeError(f"{each.name} must be a number, not timedelta: give its total_seconds()")
+            if isinstance(value, str):
+                raise TypeError(f"{each.name} must be a number, not {value!r}")
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise ValueError(f"{each.name} must be a finite number from 0 on, not {value}")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from functools import partial
 from types import TracebackType
@@ -10,7 +11,9 @@ from typing import Self
 from codecage.client._events import CallsCancelled, Event, ToolCall, ToolCallsRequested
 from codecage.client._options import Authorize
 from codecage.client._run import Run
-from codecage.client._tools import Denial, Tool, ToolError, ToolFailure, ToolOutput, call_tool, run_anywhere
+from codecage.client._tools import Denial, Tool, ToolError, ToolFailure, ToolOutput, call_tool, run_anywhere, told
+
+_log = logging.getLogger("codecage.client")
 
 
 class Dispatcher:
@@ -79,8 +82,10 @@ class Dispatcher:
             if _is_being_cancelled():
                 raise
             return ToolFailure(message="the tool was cancelled", code="cancelled")
-        except Exception as error:  # noqa: BLE001  # whatever a tool raises is for the script
-            return ToolFailure(message=str(error) or type(error).__name__)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # whatever a tool raises is for the script
+            return ToolFailure(message=told(error))
 
     async def _denial(self, call: ToolCall) -> Denial | None:
         if self._authorize is None:
@@ -88,8 +93,12 @@ class Dispatcher:
         try:
             async with self._asking(call):
                 verdict = await run_anywhere(self._authorize, call)
-        except Exception as error:  # noqa: BLE001  # a hook that fails has not allowed anything
-            return Denial(str(error) or type(error).__name__)
+        except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+            raise
+        except BaseException:  # noqa: BLE001  # a hook that fails has not allowed anything
+            # Why it failed is for the host alone.
+            _log.exception("the authorize hook failed on a call of %r", call.tool_name)
+            return Denial("the call was refused: the host could not decide")
         if isinstance(verdict, Denial):
             return verdict
         return None if verdict is True else Denial()

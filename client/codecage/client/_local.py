@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib.util
 import json
 import logging
 import os
@@ -20,6 +21,19 @@ from codecage.client._errors import ServerStartError
 
 _log = logging.getLogger("codecage.client.server")
 
+_REQUIREMENTS = (
+    "grpc_health",
+    "grpc_reflection",
+    "jsonschema_rs",
+    "orjson",
+    "pydantic_settings",
+    "structlog",
+    "uvloop",
+)
+_INSTALL = """a server of one's own needs more than the client:
+  pip install 'codecage[server]'
+  pip install --no-deps pythonmonkey==1.4.1
+or connect to a running server"""
 _STDERR_LINES = 40
 _STOP_SECONDS = 3.0  # for the server to end when it is asked to, and again when its lifeline is cut
 
@@ -42,6 +56,8 @@ class EmbeddedServer:
 
     async def __aenter__(self) -> Connection:
         """Start the server and wait until it serves. Raises ServerStartError."""
+        if missing := [name for name in _REQUIREMENTS if importlib.util.find_spec(name) is None]:
+            raise ServerStartError(f"{_INSTALL}\n(missing: {', '.join(missing)})")
         try:
             async with asyncio.timeout(self._start_timeout):
                 return Connection(target=await self._start())

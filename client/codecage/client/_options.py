@@ -1,6 +1,7 @@
 """What a run can be asked for beside its source. One list, for Client, SyncClient, run and start."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, TypeAlias, TypedDict
 
 from codecage.client._config import Detail, Determinism, Language, Limits, Policy, Retry
@@ -90,8 +91,18 @@ class DescribeOptions(TypedDict, total=False):
     """Where the page begins, from Description.next_page_token."""
 
 
+_KINDS: dict[str, type] = {"limits": Limits, "policy": Policy, "determinism": Determinism, "retry": Retry}
+
+
 def check_names(options: Mapping[str, Any], kind: type) -> None:
-    """Raise TypeError for an option that `kind`, one of the classes above, does not have."""
+    """Raise TypeError for an option that `kind`, one of the classes above, does not have, or that is of a wrong type
+    which is easily mistaken for the right one."""
     unknown = options.keys() - kind.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    for name, wanted in _KINDS.items():
+        value = options.get(name)
+        if value is not None and not isinstance(value, wanted):
+            raise TypeError(f"{name} must be {wanted.__name__}(...), not {type(value).__name__}")
+    if isinstance(options.get("deadline"), timedelta):
+        raise TypeError("deadline must be a number of seconds, not timedelta: give its total_seconds()")

@@ -1,6 +1,7 @@
 """A Python function's parameters as JSON Schema, and JSON arguments as its parameters."""
 
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -53,20 +54,40 @@ def read(function: Callable[..., Any], *, unstructured: tuple[type, ...] = ()) -
     Raises TypeError for parameters that cannot be passed by name, and for hints that cannot be resolved or
     that have no JSON Schema.
     """
+    if not callable(function):
+        raise TypeError(f"{function!r} is no function")
     try:
         signature = inspect.signature(function, eval_str=True)
-    except (NameError, ValueError) as error:
-        raise TypeError(f"the type hints of {function!r} cannot be read: {error}") from error
+    except (AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
+        raise TypeError(f"the type hints of {_named(function)} cannot be read: {error}") from error
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
-            raise TypeError(f"parameter {parameter.name!r} of {function!r} cannot be passed by name")
+            raise TypeError(f"parameter {parameter.name!r} of {_named(function)} cannot be passed by name")
     try:
         adapter: TypeAdapter[_Bound] = TypeAdapter(cast("type[_Bound]", _collector(signature)))
         schema = adapter.json_schema(schema_generator=_Untitled)
     except PydanticUserError as error:
-        raise TypeError(f"the type hints of {function!r} have no JSON Schema: {error.message}") from error
+        raise TypeError(_told_unwritable(function, signature)) from error
     _drop_derived_titles(schema)
     return Signature(schema, _output_schema(signature.return_annotation, unstructured), adapter)
+
+
+def _named(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{name.rpartition('<locals>.')[2]}()"
+
+
+def _told_unwritable(function: Callable[..., Any], signature: inspect.Signature) -> str:
+    for parameter in signature.parameters.values():
+        if parameter.annotation is parameter.empty:
+            continue
+        try:
+            TypeAdapter(parameter.annotation).json_schema()
+        except PydanticUserError:
+            module = getattr(function, "__module__", None)
+            hint = re.sub(r" at 0x[0-9a-fA-F]+", "", inspect.formatannotation(parameter.annotation, module))
+            return f"parameter {parameter.name!r} of {_named(function)} has the type {hint}, which has no JSON Schema"
+    return f"the type hints of {_named(function)} have no JSON Schema"
 
 
 def _drop_derived_titles(schema: dict[str, Any]) -> None:

@@ -69,6 +69,10 @@ class ToolFailure:
     """The call was refused before the tool ran."""
 
 
+class ToolExited(Exception):
+    """A tool or a hook meant to end the program. It is its call alone that ends."""
+
+
 class ToolError(Exception):
     """Raised by a tool to say how its call failed. Any other exception gives its message alone."""
 
@@ -141,7 +145,12 @@ def current_call() -> ToolCall:
 
 
 def as_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
-    """Bring tools and functions into one form, by name. Raises ValueError for two tools of one name."""
+    """Bring tools and functions into one form, by name.
+
+    Raises ValueError for two tools of one name, and TypeError for what gives no tools.
+    """
+    if not isinstance(tools, Iterable):
+        raise TypeError(f"tools must be a list, for instance tools=[add], not a single {type(tools).__name__}")
     named: dict[str, Tool] = {}
     for each in tools:
         tool = each if isinstance(each, Tool) else Tool.from_function(each)
@@ -162,12 +171,33 @@ async def call_tool(tool: Tool, call: ToolCall) -> ToolOutput:
 async def run_anywhere(function: Callable[..., Any], *arguments: Any) -> Any:
     """Await a coroutine function here;
 
-    run any other function in a thread, and await what it returns if need be.
+    run any other function in a thread, and await what it returns if need be. Raises ToolExited for SystemExit,
+    which would end the event loop.
     """
-    if _is_coroutine_function(function):
-        return await function(*arguments)
-    result = await asyncio.to_thread(function, *arguments)
-    return await result if inspect.isawaitable(result) else result
+    try:
+        if _is_coroutine_function(function):
+            return await function(*arguments)
+        result = await asyncio.to_thread(_run_here, function, *arguments)
+        return await result if inspect.isawaitable(result) else result
+    except SystemExit as error:
+        raise ToolExited("the tool exited") from error
+
+
+def _run_here(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt as error:  # no signal reaches a thread: this one was raised by hand
+        raise ToolExited("the tool exited") from error
+    except StopIteration as error:  # no future can hold it
+        raise RuntimeError(told(error)) from error
+
+
+def told(error: BaseException) -> str:
+    """An exception in a sentence: its message, after its type where the message alone says little."""
+    text, kind = str(error), type(error).__name__
+    if not text:
+        return kind
+    return f"{kind}: {text}" if isinstance(error, (KeyError, IndexError, StopIteration)) else text
 
 
 def as_output(value: Any) -> ToolOutput:
@@ -190,7 +220,8 @@ def _is_coroutine_function(function: Callable[..., Any]) -> bool:
 def _name_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", "")
     if not name or name == "<lambda>":
-        raise TypeError(f"{function!r} has no name; give one with Tool.from_function(..., name=...)")
+        what = "a lambda" if name else f"an object of type {type(function).__name__}"
+        raise TypeError(f"{what} has no name; give one with Tool.from_function(..., name=...)")
     return str(name)
 
 

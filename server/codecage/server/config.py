@@ -93,6 +93,13 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         return value.split(",") if isinstance(value, str) and not value.startswith("[") else value
 
+    @field_validator("socket_mode")
+    @classmethod
+    def _check_mode(cls, value: str) -> str:
+        if not value.isascii() or not value.isdigit() or set(value) & set("89") or int(value, 8) > 0o777:
+            raise ValueError("must be an octal mode like 660")
+        return value
+
     @field_validator("require", "accept_missing")
     @classmethod
     def _check_layers(cls, value: list[str]) -> list[str]:

@@ -48,9 +48,10 @@ class Dialect:
     model_tools: frozenset[str] = frozenset()
     """What the dialect registers with the model. No script can call or see them, even if the host lists them."""
 
-    def to_message(self) -> pb.DialectInfo:
-        """As it is shown in the server's info."""
-        return pb.DialectInfo(name=self.name, limits=self.limits.to_message(), policy=self.policy.to_message())
+    def to_message(self, ceilings: Limits) -> pb.DialectInfo:
+        """As it is shown in the server's info: with the limits that a run gets which asks for none."""
+        limits, _none = self.limits.override(pb.Limits(), ceilings)
+        return pb.DialectInfo(name=self.name, limits=limits.to_message(), policy=self.policy.to_message())
 
 
 _MIB = 1 << 20

@@ -100,7 +100,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
                 mode=pb.ENGINE_MODE_PREPARED if engine.prepared else pb.ENGINE_MODE_PER_WORKER,
                 mode_reason=engine.reason,
             ),
-            dialects=[dialect.to_message() for dialect in DIALECTS.values()],
+            dialects=[dialect.to_message(self._ceilings) for dialect in DIALECTS.values()],
             limit_ceilings=self._ceilings.to_message(),
             isolation_layers=pool.options.requirements.to_messages(pool.layers),
             pool=pb.PoolInfo(

@@ -5,13 +5,12 @@ import json
 import os
 import pty
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.command import Ended, begin, codecage
 
 from codecage.client import (
     UNDEFINED,
@@ -40,30 +39,6 @@ async def wait() -> None:
     import asyncio
     await asyncio.Event().wait()
 '''
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-async def begin(*arguments: str, env: dict[str, str] | None = None, stderr: int = PIPE) -> Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "codecage.client", *arguments),
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=stderr,
-        env=os.environ | {"COLUMNS": "200"} | (env or {}),
-    )
-
-
-async def codecage(*arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> Ended:
-    process = await begin(*arguments, env=env)
-    out, err = await process.communicate(stdin.encode())
-    assert process.returncode is not None
-    return Ended(process.returncode, out.decode(), err.decode())
 
 
 @pytest.fixture
@@ -242,35 +217,6 @@ async def test_each_way_of_not_being_served_has_its_exit_code(service: FakeServi
     assert await codecage(*target) == Ended(2, "", "codecage: not run: no such feature\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["missing.js"], "cannot read missing.js: No such file or directory"),
-        (["-", "--input", "{"], "--input is not JSON: Expecting property name enclosed in double quotes"),
-        (["-", "--limit", "mem=1"], "there is no limit 'mem'; there are: answer, argument, calls"),
-        (["-", "--tools", "missing.py"], "there is no Python file missing.py"),
-    ],
-)
-async def test_wrong_usage_exits_with_2_before_any_server_is_asked(arguments: list[str], told: str) -> None:
-    ended = await codecage("run", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"codecage: {told}")
-
-
-async def test_a_script_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "script.js"
-    file.write_bytes(b"return '\xff'")
-    ended = await codecage("run", str(file))
-    assert ended == Ended(2, "", f"codecage: {file} is not UTF-8: invalid start byte at byte 8\n")
-
-
-async def test_nobody_at_the_address_exits_with_3(tmp_path: Path) -> None:
-    target = f"unix:{tmp_path}/nobody.sock"
-    assert await codecage("run", "--server", target, "-") == Ended(
-        3, "", f"codecage: not run: no server answered at {target} within 3 s\n"
-    )
-
-
 async def test_ctrl_c_cancels_the_run_and_still_tells_what_happened(
     service: FakeService, script_file: str, tools_file: str
 ) -> None:
@@ -376,20 +322,3 @@ async def test_help_names_the_commands() -> None:
     assert ended.code == 0
     for command in ("run", "serve", "info"):
         assert f" {command} " in ended.out
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ("sys.platform = 'darwin'", "codecage: codecage runs on Linux only, not on darwin\n"),
-        (
-            "find = importlib.util.find_spec; importlib.util.find_spec = lambda n: n != 'rich' and find(n) or None",
-            "codecage: the command line needs rich: pip install 'codecage[cli]'\n",
-        ),
-    ],
-)
-async def test_where_the_command_cannot_work_it_says_why(change: str, told: str) -> None:
-    program = f"import importlib.util, sys; from codecage.client.cli import main; {change}; main()"
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stderr=PIPE)
-    _, err = await process.communicate()
-    assert (process.returncode, err.decode()) == (2, told)

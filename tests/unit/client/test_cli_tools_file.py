@@ -83,14 +83,34 @@ def test_a_tool_given_as_such_stays_as_it_is(tmp_path: Path) -> None:
         ("x = 1", "{path} offers no tools: it has no public function with type hints"),
         ("\nraise KeyError('oh')", "{path} cannot be loaded: KeyError: 'oh' (line 2)"),
         ("def f(:", "{path} cannot be loaded: SyntaxError: invalid syntax (tools.py, line 1)"),
-        ("def f(*a: int): ...", "{path}: parameter 'a' of <function f at"),
+        ("raise SystemExit(3)", "{path} cannot be loaded: it exits (line 1)"),
+        ("raise ValueError('two\\nlines')", "{path} cannot be loaded: ValueError: two lines (line 1)"),
+        ("def f(*a: int): ...", "{path}: parameter 'a' of f() cannot be passed by name"),
+        (
+            "class Own: ...\ndef f(b: int, a: Own): ...",
+            "{path}: parameter 'a' of f() has the type Own, which has no JSON Schema",
+        ),
+        ("def f(a: int): ...\nTOOLS = [f, f]", "{path}: two tools are named 'f'"),
+        ("TOOLS = 5", "{path}: TOOLS must be a list of functions and tools, not int"),
+        ("TOOLS = None", "{path}: TOOLS must be a list of functions and tools, not NoneType"),
+        ("TOOLS = []", "{path}: TOOLS is empty"),
+        ("TOOLS = ['f']", "{path}: 'f' is no function"),
+        ("__all__ = ['f']", "{path}: __all__ names 'f', which is not there"),
+        ("__all__ = 5", "{path}: 'int' object is not iterable"),
     ],
 )
 def test_a_file_without_usable_tools_is_refused_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
     file = tmp_path / "tools.py"
     with pytest.raises(ToolsFileError) as told:
         names(tmp_path, text)
-    assert str(told.value).startswith(reason.format(path=file))
+    assert str(told.value) == reason.format(path=file)
+
+
+def test_a_file_is_told_with_the_line_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tools.py").write_text("\nraise KeyError('oh')")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ToolsFileError, match=r"^tools\.py cannot be loaded: KeyError: 'oh' \(line 2\)$"):
+        load_tools(Path("tools.py"))
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

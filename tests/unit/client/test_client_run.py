@@ -310,6 +310,10 @@ async def test_a_server_that_dies_leaves_the_fate_unknown(service: FakeService, 
         ({"limits": Limits(calls=2**40)}, ValueError, "out of range"),
         ({"tools": [Tool("by hand")]}, ValueError, "'by hand' has no handler"),
         ({"tools": [add, add]}, ValueError, "two tools are named 'add'"),
+        ({"tools": add}, TypeError, r"tools must be a list, for instance tools=\[add\], not a single function"),
+        ({"limits": {"calls": 1}}, TypeError, r"limits must be Limits\(...\), not dict"),
+        ({"policy": {"value_form": "json"}}, TypeError, r"policy must be Policy\(...\), not dict"),
+        ({"deadline": dt.timedelta(seconds=1)}, TypeError, "deadline must be a number of seconds, not timedelta"),
     ],
 )
 async def test_options_that_make_no_request_are_refused_here(
@@ -317,6 +321,14 @@ async def test_options_that_make_no_request_are_refused_here(
 ) -> None:
     with pytest.raises(error, match=reason):
         await client.run("", **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"), [(dt.timedelta(seconds=1), r"not timedelta: give its total_seconds\(\)"), ("5s", "not '5s'")]
+)
+def test_a_limit_that_is_no_number_is_refused(value: Any, reason: str) -> None:
+    with pytest.raises(TypeError, match=f"script_time must be a number, {reason}"):
+        Limits(script_time=value)
 
 
 async def test_a_client_must_be_opened() -> None:

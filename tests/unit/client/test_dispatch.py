@@ -15,6 +15,7 @@ from codecage.client import (
     Outcome,
     Part,
     ScriptFailure,
+    Tool,
     ToolCall,
     ToolError,
     ToolFailure,
@@ -67,16 +68,54 @@ async def test_text_values_images_and_full_outputs_reach_the_server_as_such(
 async def test_exceptions_reach_the_script_with_their_message_and_nothing_else(
     service: FakeService, client: Client
 ) -> None:
+    broken = (ValueError("it broke"), KeyError(), KeyError("plum"), IndexError("list index out of range"))
     chosen = ToolError("no such file", code="not_found", retryable=True, details={"path": "a"})
-    assert await outcomes(service, client, ValueError("it broke"), KeyError(), chosen, object()) == [
+    assert await outcomes(service, client, *broken, chosen, object()) == [
         ToolFailure(message="it broke", code="tool_failed"),
         ToolFailure(message="KeyError", code="tool_failed"),
+        ToolFailure(message="KeyError: 'plum'", code="tool_failed"),
+        ToolFailure(message="IndexError: list index out of range", code="tool_failed"),
         ToolFailure(message="no such file", code="not_found", retryable=True, details={"path": "a"}),
         ToolFailure(
             message="the answer is no JSON: Unable to serialize unknown type: <class 'object'>",
             code="unserializable_answer",
         ),
     ]
+
+
+class Escape(BaseException):
+    """Neither an Exception nor a wish to end the program."""
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "is_async"),
+    [
+        (SystemExit(3), "the tool exited", False),
+        (SystemExit(3), "the tool exited", True),
+        (KeyboardInterrupt(), "the tool exited", False),
+        (StopIteration("plum"), "StopIteration: plum", False),
+        (Escape("far away"), "far away", False),
+        (Escape("far away"), "far away", True),
+    ],
+)
+async def test_nothing_that_a_tool_raises_takes_the_program_down(
+    service: FakeService, client: Client, error: BaseException, message: str, *, is_async: bool
+) -> None:
+    def end() -> None:
+        raise error
+
+    async def end_later() -> None:
+        raise error
+
+    seen: list[Any] = []
+
+    @service.expect_run
+    async def script(run: FakeRun) -> None:
+        (call_id,) = await run.begin(("end", {}))
+        seen.append(await run.outcome(call_id))
+
+    await client.run("", tools=[Tool.from_function(end_later if is_async else end, name="end")])
+    assert seen == [ToolFailure(message=message, code="tool_failed")]
 
 
 async def test_a_call_of_a_tool_that_is_not_here_fails(service: FakeService, client: Client) -> None:
@@ -205,13 +244,20 @@ async def test_a_hook_that_answers_anything_but_true_refuses(
     ]
 
 
-async def test_a_hook_that_raises_refuses(service: FakeService, client: Client) -> None:
+@pytest.mark.parametrize("error", [ConnectionError("the rules are not there"), ToolError("oh"), SystemExit(1)])
+async def test_a_hook_that_raises_refuses_and_only_the_host_reads_why(
+    service: FakeService, client: Client, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
     def broken(_: ToolCall) -> bool:
-        raise ConnectionError("the rules are not there")
+        raise error
 
     assert await outcomes(service, client, 1, authorize=broken) == [
-        ToolFailure(message="the rules are not there", code="denied", denied=True)
+        ToolFailure(message="the call was refused: the host could not decide", code="denied", denied=True)
     ]
+    (record,) = [each for each in caplog.records if each.name == "codecage.client"]
+    assert record.getMessage() == "the authorize hook failed on a call of 't1'"
+    assert type(error).__name__ in caplog.text
+    assert "Traceback" in caplog.text
 
 
 async def test_while_a_person_is_asked_the_clocks_stand_still(service: FakeService, client: Client) -> None:

@@ -4,6 +4,7 @@ The children are real processes that stand in for the server, each with one virt
 """
 
 import asyncio
+import importlib.util
 import os
 import signal
 import tempfile
@@ -16,6 +17,8 @@ import pytest
 
 from codecage.client import Client, ServerStartError
 from codecage.client._local import EmbeddedServer
+
+ENGINE = (Path(__file__).parents[3] / "requirements" / "engine.txt").read_text().strip()
 
 _ARGUMENTS = """
 import argparse, json, os, signal, sys, time
@@ -139,6 +142,16 @@ async def test_a_missing_server_is_told_with_what_to_install(become: Callable[[s
     with pytest.raises(ServerStartError, match=r"install codecage\[server\]"):
         async with Client.local():
             pass
+
+
+async def test_a_client_alone_tells_what_a_server_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvloop" else find(name))
+    with pytest.raises(ServerStartError, match=r"pip install 'codecage\[server\]'") as told:
+        async with Client.local():
+            pass
+    assert f"pip install --no-deps {ENGINE}\n" in str(told.value)
+    assert str(told.value).endswith("(missing: uvloop)")
 
 
 async def test_a_server_that_does_not_stop_is_killed(

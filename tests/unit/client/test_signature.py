@@ -133,7 +133,11 @@ def test_methods_partials_and_callable_objects_are_read_as_they_are_called() -> 
         ("def f(a: int, /): ...", "parameter 'a' .* cannot be passed by name"),
         ("def f(*a: int): ...", "parameter 'a' .* cannot be passed by name"),
         ("def f(a: 'Missing'): ...", "type hints .* cannot be read: name 'Missing' is not defined"),
-        ("def f(a: object()): ...", "type hints .* have no JSON Schema"),
+        (
+            "def f(c, b: int, a: object()): ...",
+            r"^parameter 'a' of f\(\) has the type <object object>, which has no JSON Schema$",
+        ),
+        ("def f(a: 'int |'): ...", r"type hints of f\(\) cannot be read"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused_with_the_reason(source: str, reason: str) -> None:

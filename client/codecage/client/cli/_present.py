@@ -121,7 +121,8 @@ def visible(text: str) -> str:
 
 
 def _write(text: str) -> None:
-    print(visible(text) if sys.stdout.isatty() else text)
+    # Flushed: who reads a pipe wants to see it when it happens.
+    print(visible(text) if sys.stdout.isatty() else text, flush=True)
 
 
 def _stderr() -> Console:

@@ -1,8 +1,9 @@
 """`codecage run`: run one script."""
 
+import math
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
@@ -43,10 +44,14 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command line
     from codecage.client.cli import _session
 
     options: StartOptions = {"dialect": dialect, "language": language, "deadline": timeout}
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise complain(f"--timeout must be more than 0 and finite, not {timeout:g}", ExitCode.USAGE)
+    client = client_of(server)
     source = _source(script)
-    _add_checked(options, tools, input_json, limit or [])
+    with _session.kept_clean(is_wanted=as_json):
+        _add_checked(options, tools, input_json, limit or [])
     with told_errors(after_loss="; calls that were made may have had effects"):
-        code = _session.run_script(client_of(server), source, options, as_json=as_json)
+        code = _session.run_script(client, source, options, as_json=as_json)
     raise typer.Exit(code)
 
 
@@ -71,10 +76,14 @@ def _add_checked(options: StartOptions, tools: Path | None, input_json: str | No
         if limits:
             options["limits"] = parse_limits(limits)
         if input_json is not None:
-            options["input"] = json.loads(input_json)
+            options["input"] = json.loads(input_json, parse_constant=_refuse_constant)
         if tools is not None:
             options["tools"] = load_tools(tools)
     except json.JSONDecodeError as error:
         raise complain(f"--input is not JSON: {error}", ExitCode.USAGE) from error
     except (ValueError, ToolsFileError) as error:
         raise complain(str(error), ExitCode.USAGE) from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"--input is not JSON: there is no {name} in JSON")

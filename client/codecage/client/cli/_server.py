@@ -1,5 +1,7 @@
 """Which server a command talks to, and how it tells that there is none."""
 
+import os
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ from codecage.client import (
 )
 
 _CONNECT_SECONDS = 3.0
+_HOST_AND_PORT = re.compile(r"(?:[^\s:/\[\]]+|\[[^\s/\[\]]+\]):([0-9]{1,5})")
 
 
 class ExitCode(IntEnum):
@@ -43,7 +46,26 @@ ServerOption: TypeAlias = Annotated[
 
 def client_of(server: str | None) -> Client:
     """A client of the named server, or of one of its own."""
-    return Client.connect(server, connect_timeout=_CONNECT_SECONDS) if server else Client.local()
+    if not server:
+        return Client.local()
+    _check_address(server)
+    return Client.connect(server, connect_timeout=_CONNECT_SECONDS)
+
+
+def _check_address(server: str) -> None:
+    """Nobody is waited for at an address where nobody can be."""
+    if server.startswith("unix:") and server != "unix:":
+        path = server.removeprefix("unix:").removeprefix("//")
+        if not os.path.exists(path):  # noqa: PTH110  # in contrast to Path.exists, it never raises
+            message = (
+                f"no server at {server}: there is no such socket; start one with `codecage serve --listen {server}`"
+            )
+            raise complain(message, ExitCode.NO_SERVER)
+        return
+    match = _HOST_AND_PORT.fullmatch(server)
+    if match is None or not 0 < int(match[1]) < 65536:
+        message = f"no server can be at {server!r}: it is neither unix:PATH nor HOST:PORT"
+        raise complain(message, ExitCode.USAGE)
 
 
 def complain(message: str, code: ExitCode) -> typer.Exit:

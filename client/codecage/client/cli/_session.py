@@ -1,6 +1,7 @@
 """One run of the command line: events as they come, Ctrl-C, and the end."""
 
 import asyncio
+import contextlib
 import signal
 import sys
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 from codecage.client import Client, Outcome, Run, RunResult, StartOptions, Tool, current_call
 from codecage.client._dispatch import Dispatcher
-from codecage.client._tools import as_tools, run_anywhere
+from codecage.client._tools import as_tools, run_anywhere, told
 from codecage.client.cli import _present
 from codecage.client.cli._server import ExitCode
 
@@ -21,7 +22,7 @@ def run_script(client: Client, source: str, options: StartOptions, *, as_json: b
     Raises CodecageError, and KeyboardInterrupt before the run began.
     """
     live = _present.Live(shows_output=not as_json, shows_calls=sys.stderr.isatty())
-    with asyncio.Runner() as runner:
+    with kept_clean(is_wanted=as_json), asyncio.Runner() as runner:
         interrupt = _Interrupt(runner.get_loop())
         try:
             result = runner.run(_run(client, source, options, interrupt, live))
@@ -34,6 +35,11 @@ def run_script(client: Client, source: str, options: StartOptions, *, as_json: b
     if interrupt.has_come:
         return ExitCode.INTERRUPTED
     return ExitCode.COMPLETED if result.outcome is Outcome.COMPLETED else ExitCode.NOT_COMPLETED
+
+
+def kept_clean(*, is_wanted: bool) -> contextlib.AbstractContextManager[object]:
+    """Meanwhile, what tools print goes to standard error, if it is wanted: standard output is for one object."""
+    return contextlib.redirect_stdout(sys.stderr) if is_wanted else contextlib.nullcontext()
 
 
 class _Interrupt:
@@ -83,7 +89,7 @@ def _observed(tool: Tool, live: _present.Live) -> Tool:
         try:
             value = await run_anywhere(tool.handler, arguments)
         except Exception as error:
-            live.answered(current_call(), monotonic() - began, failure=str(error) or type(error).__name__)
+            live.answered(current_call(), monotonic() - began, failure=told(error))
             raise
         live.answered(current_call(), monotonic() - began)
         return value

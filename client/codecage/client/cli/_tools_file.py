@@ -7,7 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from codecage.client import Tool, ToolLike
+from codecage.client import Tool
+from codecage.client._tools import as_tools
 
 _MODULE = "codecage_tools_file"
 
@@ -16,20 +17,20 @@ class ToolsFileError(Exception):
     """The file gives no tools; the message says why."""
 
 
-def load_tools(path: Path) -> list[ToolLike]:
+def load_tools(path: Path) -> list[Tool]:
     """The tools of a file: its list `TOOLS` if it has one, else the functions that its `__all__` names, else
     its own public functions whose parameters all have type hints.
 
     Runs the file. Raises ToolsFileError.
     """
     module = _load(path)
-    found = _offered(module)
-    if not found:
-        raise ToolsFileError(f"{path} offers no tools: it has no public function with type hints")
     try:
-        return [each if isinstance(each, Tool) else Tool.from_function(each) for each in found]
-    except TypeError as error:
-        raise ToolsFileError(f"{path}: {error}") from error
+        found = _offered(module)
+        if not found:
+            raise ToolsFileError(f"{path} offers no tools: it has no public function with type hints")
+        return list(as_tools(found).values())
+    except (TypeError, ValueError) as error:
+        raise ToolsFileError(f"{path}: {_line_of(str(error))}") from error
 
 
 def _load(path: Path) -> ModuleType:
@@ -42,31 +43,50 @@ def _load(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the file raises is told in a line, with the place
-        raise ToolsFileError(f"{path} cannot be loaded: {_told(error, path)}") from error
+    except (Exception, SystemExit) as error:  # whatever the file raises is told in a line, with the place
+        raise ToolsFileError(f"{path} cannot be loaded: {_told(error, spec.origin)}") from error
     return module
 
 
-def _told(error: Exception, path: Path) -> str:
+def _told(error: BaseException, file: str | None) -> str:
+    kind = type(error).__name__
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error}"
+        return f"{kind}: {error}"
     trace, line = error.__traceback__, None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
+        if trace.tb_frame.f_code.co_filename == file:
             line = trace.tb_lineno
         trace = trace.tb_next
     where = f" (line {line})" if line else ""
-    return f"{type(error).__name__}: {error}{where}"
+    if isinstance(error, SystemExit):
+        return f"it exits{where}"
+    text = _line_of(str(error))
+    return f"{kind}: {text}{where}" if text else f"{kind}{where}"
+
+
+def _line_of(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _offered(module: ModuleType) -> list[Any]:
-    listed = getattr(module, "TOOLS", None)
-    if listed is not None:
-        return list(listed)
-    if exported := getattr(module, "__all__", None):
+    """Raises ValueError or TypeError for a list that is none."""
+    if "TOOLS" in vars(module):
+        return _listed(module.TOOLS)
+    exported = getattr(module, "__all__", None)
+    if exported:
+        if missing := [name for name in exported if not hasattr(module, name)]:
+            raise ValueError(f"__all__ names {missing[0]!r}, which is not there")
         named = [getattr(module, name) for name in exported]
         return [each for each in named if isinstance(each, Tool) or inspect.isfunction(each)]
     return [value for name, value in vars(module).items() if _is_own_tool(name, value)]
+
+
+def _listed(tools: Any) -> list[Any]:
+    if not isinstance(tools, (list, tuple)):
+        raise TypeError(f"TOOLS must be a list of functions and tools, not {type(tools).__name__}")
+    if not tools:
+        raise ValueError("TOOLS is empty")
+    return list(tools)
 
 
 def _is_own_tool(name: str, value: Any) -> bool:
