@@ -36,7 +36,7 @@ def test_a_dialect_cannot_be_changed(name: str) -> None:
 def test_every_policy_is_set_and_told(name: str) -> None:
     policy = DIALECTS[name].policy.to_message()
     assert [descriptor.name for descriptor, _value in policy.ListFields()] == [each.name for each in fields(Policy)]
-    told = DIALECTS[name].to_message()
+    told = DIALECTS[name].to_message(CEILINGS)
     assert (told.name, told.policy) == (name, policy)
 
 
