@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from codecage.client import _signature
 from codecage.client._events import ToolCall, ToolHints
@@ -149,7 +149,7 @@ def as_tools(tools: Iterable[ToolLike]) -> dict[str, Tool]:
 
     Raises ValueError for two tools of one name, and TypeError for what gives no tools.
     """
-    if not isinstance(tools, Iterable):
+    if not isinstance(cast("object", tools), Iterable):
         raise TypeError(f"tools must be a list, for instance tools=[add], not a single {type(tools).__name__}")
     named: dict[str, Tool] = {}
     for each in tools:
@@ -194,7 +194,11 @@ def _run_here(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def told(error: BaseException) -> str:
     """An exception in a sentence: its message, after its type where the message alone says little."""
-    text, kind = str(error), type(error).__name__
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  # the tool's own code
+        return kind
     if not text:
         return kind
     return f"{kind}: {text}" if isinstance(error, (KeyError, IndexError, StopIteration)) else text

@@ -90,13 +90,21 @@ async def test_nobody_at_the_address_exits_with_3(tmp_path: Path) -> None:
     )
 
 
-async def test_ctrl_c_while_the_command_is_loaded_says_nothing() -> None:
-    program = """
+@pytest.mark.parametrize(
+    ("entry", "interrupted"),
+    [
+        ("codecage.command", "codecage.client"),
+        ("codecage.command", "codecage.client.cli"),
+        ("codecage.client.cli", "codecage.client.cli._app"),
+    ],
+)
+async def test_ctrl_c_while_the_command_is_loaded_says_nothing(entry: str, interrupted: str) -> None:
+    program = f"""
 import sys
-from codecage.client.cli import main
+from {entry} import main
 class Interrupted:
     def find_spec(self, name, *_):
-        if name == "codecage.client.cli._app":
+        if name == {interrupted!r}:
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupted())
 main()

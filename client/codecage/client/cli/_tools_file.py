@@ -3,9 +3,10 @@
 import importlib.util
 import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from codecage.client import Tool
 from codecage.client._tools import as_tools
@@ -86,7 +87,7 @@ def _listed(tools: Any) -> list[Any]:
         raise TypeError(f"TOOLS must be a list of functions and tools, not {type(tools).__name__}")
     if not tools:
         raise ValueError("TOOLS is empty")
-    return list(tools)
+    return list(cast("Sequence[Any]", tools))
 
 
 def _is_own_tool(name: str, value: Any) -> bool:
