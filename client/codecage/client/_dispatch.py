@@ -63,7 +63,7 @@ class Dispatcher:
         outcome = await self._outcome(call)
         try:
             self._run.send_outcome(call.call_id, outcome)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             failure = ToolFailure(message=f"the answer is no JSON: {error}", code="unserializable_answer")
             self._run.send_outcome(call.call_id, failure)
 

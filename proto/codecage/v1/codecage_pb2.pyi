@@ -2498,7 +2498,7 @@ class ToolList(_message.Message):
     TOOLS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def tools(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tool]:
-        """The tools, at most 5,000, no two of one name."""
+        """The tools, at most 5,000 and 8 MiB, no two of one name."""
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, Self
+from typing import Annotated, Literal, NoReturn, Self, cast
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     @field_validator("listen", "require", "accept_missing", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
-        return value.split(",") if isinstance(value, str) and not value.startswith("[") else value
+        return _listed(value)
 
     @field_validator("socket_mode")
     @classmethod
@@ -160,6 +160,16 @@ class Settings(BaseSettings):
             ),
             requirements=Requirements(frozenset(self.require), frozenset(self.accept_missing)),
         )
+
+
+def _listed(value: object) -> object:
+    """Commas separate the items of a list, in the environment and in a flag that may be given again."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
+        return value
+    return [
+        item for text in cast("list[object]", texts) for item in (text.split(",") if isinstance(text, str) else [text])
+    ]
 
 
 def load_settings(arguments: list[str]) -> Settings:

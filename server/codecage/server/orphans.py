@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+from collections.abc import Set as AbstractSet
+from pathlib import Path
 
-__all__ = ["adopt_orphans"]
+__all__ = ["adopt_orphans", "reap_strays"]
 
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
@@ -18,3 +21,15 @@ def adopt_orphans() -> None:
         if libc.prctl(option, value, 0, 0, 0) != 0:
             number = ctypes.get_errno()
             raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+
+
+def reap_strays(owned: AbstractSet[int]) -> None:
+    """Reaps ended children that came to us by the death of their parent; not those whose pids are `owned`."""
+    try:
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    except OSError:
+        return
+    for child in map(int, children):
+        if child not in owned:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, os.WNOHANG)

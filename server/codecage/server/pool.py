@@ -192,15 +192,23 @@ class Pool:
             return
         waiting = sum(not wanted.done() for wanted in self._wanted)
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
-        for _ in range(missing):
-            self.forks += 1
-            newborn = _Newborn(self)
-            worker_id = next(self._ids)
-            worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
-            self._uid_holders[worker.uid] = worker
-            self._starting.add(newborn)
+        try:
+            for _ in range(missing):
+                self._fork(template)
+        except (OSError, Unavailable) as error:
+            # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
+            _log.error("no worker can be made", reason=str(error))
+            self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
         if template.forks >= self.options.forks_per_template:
             self._renew()
+
+    def _fork(self, template: TemplateProcess) -> None:
+        newborn = _Newborn(self)
+        worker_id = next(self._ids)
+        worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+        self.forks += 1
+        self._uid_holders[worker.uid] = worker
+        self._starting.add(newborn)
 
     def _uid_for(self, worker_id: int) -> int:
         if os.getuid() != 0 or not self.options.uid_count:

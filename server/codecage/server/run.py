@@ -264,6 +264,11 @@ class Run:
         ending = Ending.failure("cancelled", "Cancelled", "the server is stopping")
         self._end(replace(ending, by=pb.ENDED_BY_SERVER), now)
 
+    def on_unreadable(self, now: float) -> None:
+        """The caller sent a message that is none of the contract's."""
+        self.is_protocol_broken_by_caller = True
+        self._end_for_caller("the caller sent a message that cannot be read", now)
+
     def on_disconnect(self, now: float) -> None:
         """The stream is gone."""
         self._end_for_caller("the caller closed the stream", now)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import grpc
 import structlog
+from google.protobuf.message import DecodeError
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server import status
@@ -54,7 +55,10 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             _log.info("last message left unread")
         if session is not None and session.run.is_protocol_broken_by_caller:
             # Without our ErrorInfo: the script did run.
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "a second start: the run was cancelled")
+            await context.abort(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                "a second start, or a message that cannot be read: the run was cancelled",
+            )
 
     def stop_runs(self) -> None:
         """Ends the runs that are still going on; each caller is told."""
@@ -116,7 +120,10 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         )
 
     async def _read_start(self, context: Stream) -> RunRequest:
-        first = cast("object", await context.read())
+        try:
+            first = cast("object", await context.read())
+        except DecodeError as error:
+            raise InvalidRequest(FieldViolation("start", "the first message cannot be read")) from error
         if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
             raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
         return decode_start(first.start, self._ceilings)

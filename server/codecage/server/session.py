@@ -8,8 +8,10 @@ from typing import cast
 
 import grpc
 import structlog
+from google.protobuf.message import DecodeError
 
 from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.backlog import Backlog
 from codecage.server.death import Death
 from codecage.server.limits import Limits
 from codecage.server.request import RunRequest
@@ -129,18 +131,27 @@ class Session:
     # What the caller says and hears.
 
     async def _read(self) -> None:
+        backlog = Backlog(self._worker.sent, self._hear_caller)
         while True:
-            # What the worker does not take is not read from the caller either: a script that computes while answers
-            # come does not pile them up here. Its time limit goes on meanwhile.
-            await self._worker.sent.wait()
-            message = cast("object", await self._stream.read())
-            now = time.monotonic()
-            if not isinstance(message, pb.RunRequest):  # the end of the caller's side
-                self.run.on_half_close(now)
+            try:
+                message = cast("object", await self._stream.read())
+            except DecodeError:
+                self.run.on_unreadable(time.monotonic())
                 self._after_event()
                 return
-            self.run.on_message(message, now)
-            self._after_event()
+            if not isinstance(message, pb.RunRequest):  # the end of the caller's side
+                await backlog.flush()
+                self.run.on_half_close(time.monotonic())
+                self._after_event()
+                return
+            if message.HasField("tool_results"):
+                await backlog.add(message)
+            else:
+                self._hear_caller(message)
+
+    def _hear_caller(self, message: pb.RunRequest) -> None:
+        self.run.on_message(message, time.monotonic())
+        self._after_event()
 
     def _send_started(self) -> None:
         self._is_started_due = True

@@ -34,6 +34,12 @@ _CODES: dict[type[NotRun], tuple[grpc.StatusCode, str]] = {
 }
 
 
+# All of it travels in trailing metadata, of which peers take 8 KiB.
+_MAX_MESSAGE = 800
+_MAX_VIOLATIONS = 12
+_MAX_FIELD = 200
+
+
 class _Context(Protocol):
     async def abort(
         self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, str | bytes], ...]
@@ -44,7 +50,7 @@ async def abort(context: _Context, error: NotRun) -> NoReturn:
     """Ends the RPC with the status of `error`."""
     code, reason = _CODES[type(error)]
     number: int = code.value[0]
-    status = status_pb2.Status(code=number, message=str(error)[:4000])
+    status = status_pb2.Status(code=number, message=str(error)[:_MAX_MESSAGE])
     status.details.extend(_packed(detail) for detail in _details(error, reason))
     answer = rpc_status.to_status(status)  # pyright: ignore[reportUnknownMemberType]  # google.rpc carries no types
     await context.abort(code, answer.details, answer.trailing_metadata)
@@ -55,8 +61,10 @@ def _details(error: NotRun, reason: str) -> list[message.Message]:
     details: list[message.Message] = [info]
     if isinstance(error, InvalidRequest):
         violations = [
-            error_details_pb2.BadRequest.FieldViolation(field=violation.field, description=violation.reason)
-            for violation in error.violations
+            error_details_pb2.BadRequest.FieldViolation(
+                field=violation.field[:_MAX_FIELD], description=violation.reason[:_MAX_FIELD]
+            )
+            for violation in error.violations[:_MAX_VIOLATIONS]
         ]
         details.append(error_details_pb2.BadRequest(field_violations=violations))
     if isinstance(error, FeatureMissing):

@@ -20,6 +20,7 @@ from google.protobuf.message import DecodeError
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.errors import Unavailable
+from codecage.server.orphans import reap_strays
 from codecage.server.worker import Worker, WorkerListener
 
 __all__ = ["TemplateOptions", "TemplateProcess"]
@@ -29,6 +30,9 @@ _BOOT = "import sys; sys.path.extend(sys.argv[1].split(':')); from codecage.work
 _MAX_PACKET = 64 << 10
 _START_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
+_STRAY_SECONDS = 0.2
+_pids: set[int] = set()
+"""The templates of this process, which are reaped by their owners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class TemplateProcess:
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._process, self._control, self._stderr = self._spawn()
         self._pidfd = os.pidfd_open(self._process.pid)
+        _pids.add(self._process.pid)
         self._loop.add_reader(self._control.fileno(), self._on_event)
         self._loop.add_reader(self._pidfd, self._on_exit)
 
@@ -89,7 +94,12 @@ class TemplateProcess:
         With `probe`, Python of this package, it runs that instead of a script.
         """
         ours, theirs = socket.socketpair()
-        read, write = os.pipe2(os.O_CLOEXEC)
+        try:
+            read, write = os.pipe2(os.O_CLOEXEC)
+        except OSError:
+            ours.close()
+            theirs.close()
+            raise
         worker = Worker(worker_id, uid, ours, read, listener)
         self._workers[worker_id] = worker
         self.forks += 1
@@ -204,6 +214,7 @@ class TemplateProcess:
         """The process is gone. Its workers die with it, are ours to reap now, and are waited for."""
         self._loop.remove_reader(self._pidfd)
         self._process.wait()
+        _pids.discard(self._process.pid)
         self._on_event()
         self._is_lost = True
         self._loop.remove_reader(self._control.fileno())
@@ -218,6 +229,8 @@ class TemplateProcess:
             self._reap_orphan(worker)
         if not self._workers:
             self.gone.set()
+        # The first process of the namespace was a child of the one that has just ended: it is ours now.
+        self._loop.call_later(_STRAY_SECONDS, reap_strays, _pids)
         self._on_lost(self)
 
     def _last_words(self) -> str:

@@ -21,6 +21,7 @@ _MAX_NAME_BYTES = 256
 _MAX_DESCRIPTION_BYTES = 64 << 10
 _MAX_SCHEMA_BYTES = 256 << 10
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]|^(?=[0-9])")
+_MAX_LIST_BYTES = 8 << 20
 _SCHEMA_SHAPE = JsonShape(depth=128, items=100_000)
 
 
@@ -71,6 +72,9 @@ class ToolSet:
         """The tools of a request, and what is wrong with them. `path` is the field that holds the list."""
         tools: list[Tool] = []
         violations: list[FieldViolation] = []
+        messages = list(messages)
+        if sum(message.ByteSize() for message in messages) > _MAX_LIST_BYTES:
+            return cls(), [FieldViolation(path, f"must not be larger than {_MAX_LIST_BYTES} bytes")]
         names: dict[str, int] = {}
         for index, message in enumerate(messages):
             here = f"{path}[{index}]"
