@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.support.caller import connect
 from tests.support.host import assert_serves
-from tests.support.probes import assert_holds, assert_no_fault_logged, at_rest, descriptors, zombies
+from tests.support.probes import assert_holds, assert_no_fault_logged, at_rest, settled_descriptors, zombies
 from tests.support.service import ServiceProcess
 
 from codecage.v1 import codecage_pb2_grpc as rpc
@@ -25,7 +25,7 @@ async def stub(service: ServiceProcess, warm: int) -> AsyncIterator[rpc.CodeMode
     async with connect(service.address) as stub:
         await assert_serves(stub)
         await at_rest(stub, warm)
-        before = descriptors(service)
+        before = await settled_descriptors(stub, service)
         yield stub
         await assert_serves(stub)
         await at_rest(stub, warm)

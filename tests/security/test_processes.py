@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
@@ -9,12 +10,15 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.support.caller import connect
+from tests.support.probes import at_rest
 from tests.support.service import ServiceProcess
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root may look into other processes")
 SECRET = "codecage-test-secret"
 MIB = 1 << 20
 SLACK = 256 * MIB
+WARM = 4
 
 
 @pytest.fixture(scope="module", params=["prepared", "per_worker"])
@@ -32,8 +36,13 @@ def service(request: pytest.FixtureRequest) -> Iterator[ServiceProcess]:
 
 
 @pytest.fixture
-def worker(service: ServiceProcess) -> psutil.Process:
-    """One that waits."""
+async def worker(service: ServiceProcess) -> psutil.Process:
+    """One that waits, once those of the start-up check are gone."""
+    async with connect(service.address) as stub:
+        await at_rest(stub)
+    async with asyncio.timeout(10):
+        while len(service.workers()) != WARM:
+            await asyncio.sleep(0)
     return service.workers()[0]
 
 

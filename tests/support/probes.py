@@ -15,9 +15,10 @@ from tests.support.service import ServiceProcess
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["assert_holds", "assert_no_fault_logged", "at_rest", "descriptors", "zombies"]
+__all__ = ["assert_holds", "assert_no_fault_logged", "at_rest", "descriptors", "settled_descriptors", "zombies"]
 
 _REST_SECONDS = 15.0
+_SAME_READINGS = 25
 _OF_A_TEMPLATE = ("socket:[]", "pipe:[]", "anon_inode:[pidfd]")
 _FAULTS = ("Traceback", "never retrieved", "Exception in callback", "Task was destroyed")
 
@@ -38,6 +39,16 @@ async def assert_holds(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProce
             while descriptors(service) != before:
                 await tracked(stub)
     assert descriptors(service) == before
+
+
+async def settled_descriptors(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> Counter[str]:
+    """What the server holds once that is the same several times in a row: a template may be on its way."""
+    async with asyncio.timeout(_REST_SECONDS):
+        seen: list[Counter[str]] = []
+        while len(seen) < _SAME_READINGS or any(each != seen[-1] for each in seen[-_SAME_READINGS:]):
+            await tracked(stub)
+            seen.append(descriptors(service))
+        return seen[-1]
 
 
 def descriptors(service: ServiceProcess) -> Counter[str]:
