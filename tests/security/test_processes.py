@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,9 +40,9 @@ async def worker(service: ServiceProcess) -> psutil.Process:
     """One that waits, once those of the start-up check are gone."""
     async with connect(service.address) as stub:
         await at_rest(stub)
-    async with asyncio.timeout(10):
-        while len(service.workers()) != WARM:
-            await asyncio.sleep(0)
+    deadline = time.monotonic() + 10
+    while len(service.workers()) != WARM:
+        assert time.monotonic() < deadline
     return service.workers()[0]
 
 

@@ -199,6 +199,7 @@ class Pool:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
             self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
+            asyncio.get_running_loop().call_later(_RESTART_SECONDS, self._refill)
         if template.forks >= self.options.forks_per_template:
             self._renew()
 

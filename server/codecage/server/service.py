@@ -31,6 +31,16 @@ CALLER_METADATA = "codecage-caller"
 """Request metadata in which a caller may name itself, so that callers behind one connection take turns."""
 
 
+def _version() -> str:
+    try:
+        return metadata.version("codecage")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+_VERSION = _version()
+
+
 class CodeModeService(rpc.CodeModeServiceServicer):
     """Serves the contract over one pool of workers."""
 
@@ -97,7 +107,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         engine = pool.engine
         return pb.GetServerInfoResponse(
             protocol_version="v1",
-            server_version=_version(),
+            server_version=_VERSION,
             engine=pb.EngineInfo(
                 name=engine.engine,
                 binding_version=engine.binding_version,
@@ -144,10 +154,3 @@ def _caller(context: grpc.aio.ServicerContext[Any, Any]) -> str:
         if key == CALLER_METADATA:
             return str(value)[:200]
     return str(context.peer())
-
-
-def _version() -> str:
-    try:
-        return metadata.version("codecage")
-    except metadata.PackageNotFoundError:
-        return "unknown"
