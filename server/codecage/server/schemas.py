@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -28,6 +29,9 @@ _MAX_WORK = 20_000_000
 """The same, times the bytes of the arguments of one call."""
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _MAX_TEXT = 300
+_MAX_TOLD = 3
+_TOLD_BYTES = 16 << 10
+"""Arguments up to this size are told with three mismatches, larger ones with the first."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,12 @@ class CompiledSchema:
             return ""
         if self.cost * len(arguments) > _MAX_WORK:
             return ""
+        value = orjson.loads(arguments)
+        if len(arguments) <= _TOLD_BYTES:
+            return "; ".join(_told(error) for error in islice(self._validator.iter_errors(value), _MAX_TOLD))
         try:
             # Stops at the first mismatch: there may be as many as there are values.
-            self._validator.validate(orjson.loads(arguments))
+            self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
             return _told(error)
         return ""
