@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tomllib
@@ -163,7 +164,12 @@ class Settings(BaseSettings):
 
 
 def _listed(value: object) -> object:
-    """Commas separate the items of a list, in the environment and in a flag that may be given again."""
+    """Commas separate the items of a list, in the environment and in a flag that may be given again.
+
+    Older versions of pydantic-settings hand such flags on as a list in JSON.
+    """
+    if isinstance(value, str) and value.startswith('["'):
+        value = json.loads(value)
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         return value
