@@ -17,6 +17,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.errors import Unavailable
 from codecage.server.isolation import Requirements
+from codecage.server.mishaps import Mishaps
 from codecage.server.slots import Slots
 from codecage.server.template import TemplateOptions, TemplateProcess
 from codecage.server.trial import Trial
@@ -25,8 +26,6 @@ from codecage.server.worker import Worker
 __all__ = ["Pool", "PoolOptions"]
 
 _log = structlog.get_logger(__name__)
-_MAX_FAILURES = 3
-"""Workers that die before they are ready, in a row, until the engine counts as down."""
 _RESTART_SECONDS = 0.5
 _CLOSE_SECONDS = 10.0
 
@@ -70,9 +69,10 @@ class Pool:
         self._warm: deque[Worker] = deque()
         self._starting: set[_Newborn] = set()
         self._wanted: deque[asyncio.Future[Worker]] = deque()
-        self._failures = 0
+        self._mishaps = Mishaps()
         self._is_closed = False
         self._renewal: asyncio.Task[None] | None = None
+        self._retry: asyncio.TimerHandle | None = None
         self._uid_holders = WeakValueDictionary[int, Worker]()
         """The last worker of each uid. A uid is free again once that one has been reaped.
 
@@ -136,6 +136,8 @@ class Pool:
         """Ends everything, and returns when every process has been reaped."""
         self._is_closed = True
         self.drain()
+        if self._retry is not None:
+            self._retry.cancel()
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.wait([self._renewal])
@@ -159,9 +161,8 @@ class Pool:
                 return worker
 
     async def _await_worker(self) -> Worker:
-        if self._failures >= _MAX_FAILURES:
-            self._failures = 0
-            raise Unavailable("workers die before they are ready", _RESTART_SECONDS)
+        if self._mishaps.are_too_many:
+            raise self._mishaps.refusal()
         wanted: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._wanted.append(wanted)
         self._refill()
@@ -173,22 +174,34 @@ class Pool:
             raise
 
     def _offer(self, worker: Worker) -> None:
-        """Hands a worker to the first that waits, or keeps it."""
+        """Hands a worker to the first that waits, or keeps it if it is not one too many."""
         while self._wanted:
             wanted = self._wanted.popleft()
             if not wanted.done():
                 wanted.set_result(worker)
                 return
-        if worker.is_alive:
+        if worker.is_alive and len(self._warm) < self.options.warm:
             self._warm.append(worker)
+        else:
+            worker.kill()
 
     def _refill_soon(self) -> None:
         asyncio.get_running_loop().call_soon(self._refill)
 
+    def _refill_later(self) -> None:
+        """Tries again after a pause that grows with each failure."""
+        if self._retry is None and not self._is_closed:
+            self._retry = asyncio.get_running_loop().call_later(self._mishaps.pause(), self._retry_refill)
+
+    def _retry_refill(self) -> None:
+        self._retry = None
+        self._mishaps.forgive()
+        self._refill()
+
     def _refill(self) -> None:
         """Forks what is missing: one for each that waits, and the warm ones."""
         template = self._template
-        if template is None or self._is_closed:
+        if template is None or self._is_closed or self._mishaps.are_too_many:
             return
         waiting = sum(not wanted.done() for wanted in self._wanted)
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
@@ -199,7 +212,7 @@ class Pool:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
             self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
-            asyncio.get_running_loop().call_later(_RESTART_SECONDS, self._refill)
+            self._refill_later()
         if template.forks >= self.options.forks_per_template:
             self._renew()
 
@@ -248,7 +261,7 @@ class Pool:
             _log.critical("a worker lacks layers that are required", missing=missing)
             self._refuse_waiting(Unavailable(f"workers lack required layers: {', '.join(missing)}", _RESTART_SECONDS))
             return
-        self._failures = 0
+        self._mishaps.clear()
         self._offer(worker)
 
     def on_lost(self, newborn: _Newborn, worker: Worker, death: Death) -> None:
@@ -256,12 +269,13 @@ class Pool:
         if newborn in self._starting:
             self._starting.discard(newborn)
             if not death.is_template_lost and not self._is_closed:
-                self._failures += 1
+                self._mishaps.add()
                 _log.error("worker died before it was ready", how=death.describe(), stderr=death.stderr[-500:])
         with contextlib.suppress(ValueError):
             self._warm.remove(worker)
-        if self._failures >= _MAX_FAILURES:
-            self._refuse_waiting(Unavailable("workers die before they are ready", _RESTART_SECONDS))
+        if self._mishaps.are_too_many:
+            self._refuse_waiting(self._mishaps.refusal())
+            self._refill_later()
         else:
             self._refill_soon()
 
@@ -273,7 +287,10 @@ class Pool:
 
     async def _start_template(self) -> TemplateProcess:
         self.templates += 1
-        template = TemplateProcess(self.options.template, self._on_template_lost)
+        try:
+            template = TemplateProcess(self.options.template, self._on_template_lost)
+        except OSError as error:
+            raise Unavailable(f"the engine cannot be started: {error}", _RESTART_SECONDS) from error
         self._retired.add(template)
         try:
             await template.wait_ready()
