@@ -15,7 +15,14 @@ from tests.support.service import ServiceProcess
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["assert_holds", "assert_no_fault_logged", "at_rest", "descriptors", "settled_descriptors", "zombies"]
+__all__ = [
+    "assert_holds",
+    "assert_no_fault_logged",
+    "assert_no_zombie",
+    "at_rest",
+    "descriptors",
+    "settled_descriptors",
+]
 
 _REST_SECONDS = 15.0
 _SAME_READINGS = 25
@@ -71,8 +78,17 @@ def assert_no_fault_logged(service: ServiceProcess) -> None:
     assert [fault for fault in _FAULTS if fault in text] == [], text[-4000:]
 
 
-def zombies(service: ServiceProcess) -> list[str]:
-    """Children that have ended and that nobody has reaped."""
+async def assert_no_zombie(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> None:
+    """Nothing that has ended stays unreaped. For a moment everything that ends does."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_REST_SECONDS):
+            while _zombies(service):
+                await tracked(stub)
+    assert _zombies(service) == []
+
+
+def _zombies(service: ServiceProcess) -> list[str]:
+    """Processes below the service that have ended and that nobody has reaped."""
     found: list[str] = []
     for child in service.process.children(recursive=True):
         status = Path(f"/proc/{child.pid}/stat")

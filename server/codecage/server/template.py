@@ -31,8 +31,6 @@ _MAX_PACKET = 64 << 10
 _START_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
 _STRAY_SECONDS = 0.2
-_pids: set[int] = set()
-"""The templates of this process, which are reaped by their owners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,6 @@ class TemplateProcess:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._process, self._control, self._stderr, self._pidfd = self._spawn()
-        _pids.add(self._process.pid)
         self._loop.add_reader(self._control.fileno(), self._on_event)
         self._loop.add_reader(self._pidfd, self._on_exit)
 
@@ -226,7 +223,6 @@ class TemplateProcess:
         """The process is gone. Its workers die with it, are ours to reap now, and are waited for."""
         self._loop.remove_reader(self._pidfd)
         self._process.wait()
-        _pids.discard(self._process.pid)
         self._on_event()
         self._is_lost = True
         self._loop.remove_reader(self._control.fileno())
@@ -242,8 +238,12 @@ class TemplateProcess:
         if not self._workers:
             self.gone.set()
         # The first process of the namespace was a child of the one that has just ended: it is ours now.
-        self._loop.call_later(_STRAY_SECONDS, reap_strays, _pids)
+        self._loop.call_later(_STRAY_SECONDS, self._reap_strays)
         self._on_lost(self)
+
+    def _reap_strays(self) -> None:
+        if reap_strays(self._process.pid):
+            self._loop.call_later(_STRAY_SECONDS, self._reap_strays)
 
     def _last_words(self) -> str:
         try:
