@@ -31,6 +31,7 @@ _log = structlog.get_logger(__name__)
 _SERVICE = pb.DESCRIPTOR.services_by_name["CodeModeService"].full_name
 _MAX_MESSAGE_BYTES = 64 << 20
 _LAST_MESSAGES_SECONDS = 1.0
+_LAST_PORT = 65_535
 
 
 class ServerError(Exception):
@@ -144,7 +145,7 @@ def _check_address(address: str) -> None:
     if address.startswith("unix:"):
         return
     host, separator, port = address.rpartition(":")
-    if not separator or not port.isdigit():
+    if not separator or not (port.isascii() and port.isdigit()) or int(port) > _LAST_PORT:
         raise ServerError(f"cannot listen on {address!r}: it is neither unix:PATH nor HOST:PORT")
     if host not in ("127.0.0.1", "localhost", "[::1]"):
         _log.warning(
