@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.support.host import tracked
@@ -23,6 +25,8 @@ __all__ = [
     "descriptors",
     "settled_descriptors",
 ]
+
+Deviations = TypeVar("Deviations", dict[str, int], list[str])
 
 _REST_SECONDS = 15.0
 _SAME_READINGS = 25
@@ -41,11 +45,28 @@ async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolI
 
 async def assert_holds(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess, before: Counter[str]) -> None:
     """The server holds the descriptors that it held before, once it has closed those of the last process."""
+
+    def changes() -> dict[str, int]:
+        now = descriptors(service)
+        return {kind: now[kind] - before[kind] for kind in now | before if now[kind] != before[kind]}
+
+    assert await _last_of(stub, changes) == {}, service.log_text()[-4000:]
+
+
+async def assert_no_zombie(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> None:
+    """Nothing that has ended stays unreaped. For a moment everything that ends does."""
+    assert await _last_of(stub, lambda: _zombies(service)) == [], service.log_text()[-4000:]
+
+
+async def _last_of(stub: rpc.CodeModeServiceAsyncStub, deviations: Callable[[], Deviations]) -> Deviations:
+    """What `deviations` gave once there were none, or at last. Each look is one: templates come and go meanwhile."""
+    found = deviations()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_REST_SECONDS):
-            while descriptors(service) != before:
+            while found:
                 await tracked(stub)
-    assert descriptors(service) == before
+                found = deviations()
+    return found
 
 
 async def settled_descriptors(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> Counter[str]:
@@ -76,15 +97,6 @@ def assert_no_fault_logged(service: ServiceProcess) -> None:
     """The server met nothing that its code did not expect."""
     text = service.log_text()
     assert [fault for fault in _FAULTS if fault in text] == [], text[-4000:]
-
-
-async def assert_no_zombie(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> None:
-    """Nothing that has ended stays unreaped. For a moment everything that ends does."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_REST_SECONDS):
-            while _zombies(service):
-                await tracked(stub)
-    assert _zombies(service) == []
 
 
 def _zombies(service: ServiceProcess) -> list[str]:
