@@ -8,8 +8,10 @@ __all__ = ["Mishaps"]
 
 _MAX_IN_A_ROW = 3
 """Workers that die before they are ready, until the engine counts as down."""
-_FIRST_PAUSE = 0.5
+_FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
+_PATIENCE = 1.0
+"""A caller waits for the next try through a pause of this length, and is refused in a longer one."""
 
 
 class Mishaps:
@@ -23,6 +25,11 @@ class Mishaps:
     def are_too_many(self) -> bool:
         """Whether no more should be made for now."""
         return self._in_a_row >= _MAX_IN_A_ROW
+
+    @property
+    def are_lasting(self) -> bool:
+        """Whether so many tries failed that nobody should wait for the next one."""
+        return self.are_too_many and self._pause > _PATIENCE
 
     def add(self) -> None:
         """Another one died."""

@@ -161,7 +161,7 @@ class Pool:
                 return worker
 
     async def _await_worker(self) -> Worker:
-        if self._mishaps.are_too_many:
+        if self._mishaps.are_lasting:
             raise self._mishaps.refusal()
         wanted: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._wanted.append(wanted)
@@ -274,7 +274,8 @@ class Pool:
         with contextlib.suppress(ValueError):
             self._warm.remove(worker)
         if self._mishaps.are_too_many:
-            self._refuse_waiting(self._mishaps.refusal())
+            if self._mishaps.are_lasting:
+                self._refuse_waiting(self._mishaps.refusal())
             self._refill_later()
         else:
             self._refill_soon()
