@@ -11,6 +11,7 @@ from codecage.server.outbox import Outbox
 from codecage.server.outcome import Ending
 from codecage.server.report import Warnings
 from codecage.server.request import RunRequest
+from codecage.server.scheduling import CallQueue
 from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
@@ -31,14 +32,15 @@ class Calls:
         self._outbox = outbox
         self._warnings = warnings
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
+        self._queue = CallQueue()
         self._made = 0
         self._warned_schemas: set[str] = set()
         self._refused: dict[int, CallRecord] = {}
 
     @property
     def open_count(self) -> int:
-        """Calls whose answers are still wanted."""
-        return self.ledger.open_count
+        """Calls whose answers are still wanted, those included that have not left for the host yet."""
+        return self.ledger.open_count + len(self._queue)
 
     def take(self, call: wire.Call, now: float) -> None:
         """Takes a call of the worker and asks the host. Arguments that break the schema are answered here.
@@ -57,8 +59,14 @@ class Calls:
         if len(arguments) > limits.argument_bytes or problem_with(arguments, self._shape) or arguments[:1] != b"{":
             raise ProtocolViolation("arguments that are too large or not an object")
         if not self._refuse_mismatch(call, arguments, now):
-            tool = self._request.tools.tools[call.tool]
-            self._outbox.add_call(self.ledger.add(call, tool, tool.timeout or limits.tool_timeout, now))
+            self._queue.add(call, self._request.tools.tools[call.tool], arguments)
+            self._send_ready(now)
+
+    def _send_ready(self, now: float) -> None:
+        """Asks the host for the calls that need wait for no other any more."""
+        for queued in self._queue.take_ready():
+            timeout = queued.tool.timeout or self._request.limits.tool_timeout
+            self._outbox.add_call(self.ledger.add(queued.call, queued.tool, timeout, now))
 
     def _refuse_mismatch(self, call: wire.Call, arguments: bytes, now: float) -> bool:
         tool = self._request.tools.tools[call.tool]
@@ -98,6 +106,7 @@ class Calls:
                 limit = self._request.limits.answer_bytes
                 message = f"the answer of {record.tool.name} is larger than its limit of {limit} bytes"
                 return Ending.failure("answer_size", "AnswerSize", message)
+        self._send_ready(now)
         return None
 
     def take_pending(self, pending: pb.ToolPending, now: float) -> None:
@@ -123,9 +132,11 @@ class Calls:
         if late:
             ids = [record.call_id for record in late]
             self._outbox.add_cancelled(ids, pb.CANCEL_REASON_TIMEOUT, "the call took longer than its timeout")
+            self._send_ready(now)
 
     def cancel_open(self, code: str, *, is_caller_gone: bool, now: float) -> None:
         """The run ends with outcome `code`: nobody waits for the open calls any more."""
+        self._queue.clear()  # the host has not heard of these
         open_calls = list(self.ledger.open_calls())
         if not open_calls:
             return
@@ -143,6 +154,7 @@ class Calls:
             self._clocks.approvals_changed(now, -1)
         record.answer_bytes = prepared.size
         self.ledger.close(record, prepared.status, now, prepared.failure_code)
+        self._queue.close(record.sequence, record.tool)
         self.answers.append(prepared.wire)
 
     def _warn_stray(self, call_id: str) -> None:
