@@ -12,10 +12,14 @@ from codecage.server.outcome import Ending
 from codecage.server.report import Warnings
 from codecage.server.request import RunRequest
 from codecage.server.scheduling import CallQueue
+from codecage.server.tools import Tool
 from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["Calls"]
+
+_CHECKED_ANSWER_BYTES = 256 << 10
+"""Larger answers are not checked: parsing them here would hold up every other run."""
 
 
 class Calls:
@@ -35,6 +39,7 @@ class Calls:
         self._queue = CallQueue()
         self._made = 0
         self._warned_schemas: set[str] = set()
+        self._warned_answers: set[str] = set()
         self._refused: dict[int, CallRecord] = {}
 
     @property
@@ -99,6 +104,8 @@ class Calls:
                 continue
             prepared = prepare_answer(record, result, self._request.limits, self._request.policy)
             self._book(record, prepared, now)
+            if prepared.status == pb.CALL_STATUS_COMPLETED and record.tool.output_schema_json:
+                self._warn_of_misfit(record.tool, result.success)
             if prepared.dropped:
                 message = f"the answer of {record.tool.name} holds {prepared.dropped}, which this dialect does not show"
                 self._warnings.add(pb.WARNING_KIND_DROPPED_CONTENT, message)
@@ -108,6 +115,23 @@ class Calls:
                 return Ending.failure("answer_size", "AnswerSize", message)
         self._send_ready(now)
         return None
+
+    def _warn_of_misfit(self, tool: Tool, success: pb.ToolSuccess) -> None:
+        """Warns once of each tool whose answers are not what it says. The script gets them all the same."""
+        if tool.name in self._warned_answers:
+            return
+        reason = ""
+        if tool.output_schema.problem:
+            reason = f"is not checked, since its output schema cannot be used: {tool.output_schema.problem}"
+        elif success.HasField("structured_json"):
+            data = success.structured_json.encode()
+            mismatch = tool.output_schema.mismatch(data) if len(data) <= _CHECKED_ANSWER_BYTES else ""
+            reason = f"does not fit its output schema: {mismatch}" if mismatch else ""
+        elif self._request.policy.answer_form != pb.ANSWER_FORM_TEXT:
+            reason = "has no structured value, although it lists an output schema"
+        if reason:
+            self._warned_answers.add(tool.name)
+            self._warnings.add(pb.WARNING_KIND_SCHEMA, f"the answer of {tool.name} {reason}")
 
     def take_pending(self, pending: pb.ToolPending, now: float) -> None:
         """Some calls wait for a person, or no longer do."""
