@@ -82,6 +82,10 @@ class TypeWriter:
     """What there is to say about them."""
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _pending: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    _owner: str = ""
+    """The named type that is being written; "" for the type of the whole document."""
+    _aliases: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """For each named type those that it needs to be known itself: not in an object or a list."""
     _parts: int = 0
     _characters: int = 0
     _inside: tuple[int, ...] = ()
@@ -90,12 +94,11 @@ class TypeWriter:
         """The type of the whole document; lines after the first begin with `indent`."""
         written = self._type(self.root, indent, 0).text
         while self._pending:
-            name, target = self._pending.pop()
-            self.named[name] = self._type(target, "", 0).text
-            self.comments[name] = self._comment(target)
-        for name in self.named:
-            if _is_cycle(name, self.named):
-                self.named[name] = "unknown"
+            self._owner, target = self._pending.pop()
+            self.named[self._owner] = self._type(target, "", 0).text
+            self.comments[self._owner] = self._comment(target)
+        for name in _on_cycles(self._aliases):
+            self.named[name] = "unknown"
         return written
 
     def declarations(self) -> list[str]:
@@ -146,6 +149,8 @@ class TypeWriter:
         if name is None:
             name = self._names[id(target)] = self._name(reference)
             self._pending.append((name, target))  # written later: references may follow each other without end
+        if depth == 0:
+            self._aliases.setdefault(self._owner, set()).add(name)
         return _Type(name)
 
     def _target(self, reference: str) -> Any:
@@ -346,13 +351,16 @@ def _intersection(types: Iterable[_Type]) -> _Type:
     return _Type(" & ".join(each.within(1) for each in kept.values()), 1)
 
 
-def _is_cycle(name: str, named: Mapping[str, str]) -> bool:
-    """Whether a name stands for nothing but itself."""
-    written = named[name]
-    for _ in range(len(named)):
-        if written == name:
-            return True
-        if written not in named:
-            return False
-        written = named[written]
-    return True
+def _on_cycles(aliases: Mapping[str, set[str]]) -> set[str]:
+    """The names that stand, in the end, for themselves."""
+    found: set[str] = set()
+    for start in aliases:
+        pending, seen = [start], set[str]()
+        while pending:
+            for name in aliases.get(pending.pop(), ()):
+                if name == start:
+                    found.add(start)
+                if name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+    return found - {""}
