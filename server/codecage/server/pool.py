@@ -28,6 +28,9 @@ _log = structlog.get_logger(__name__)
 _MAX_FAILURES = 3
 """Workers that die before they are ready, in a row, until the engine counts as down."""
 _RESTART_SECONDS = 0.5
+_REFILL_SECONDS = 0.006
+"""How long a worker that was taken is not replaced while others are warm: a short script is over by then, and a fork
+beside it would slow it down."""
 _CLOSE_SECONDS = 10.0
 
 
@@ -72,6 +75,7 @@ class Pool:
         self._wanted: deque[asyncio.Future[Worker]] = deque()
         self._failures = 0
         self._is_closed = False
+        self._refill_timer: asyncio.TimerHandle | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._uid_holders = WeakValueDictionary[int, Worker]()
         """The last worker of each uid. A uid is free again once that one has been reaped.
@@ -155,7 +159,7 @@ class Pool:
             worker = self._warm.popleft() if self._warm else await self._await_worker()
             # It may have died since it was ready, and its death may be told before or after this.
             if worker.is_alive:
-                self._refill_soon()
+                self._refill_later()
                 return worker
 
     async def _await_worker(self) -> Worker:
@@ -185,8 +189,18 @@ class Pool:
     def _refill_soon(self) -> None:
         asyncio.get_running_loop().call_soon(self._refill)
 
+    def _refill_later(self) -> None:
+        """Soon if nobody is warm any more, else once there is likely nothing better to do."""
+        if not self._warm:
+            self._refill_soon()
+        elif self._refill_timer is None:
+            self._refill_timer = asyncio.get_running_loop().call_later(_REFILL_SECONDS, self._refill)
+
     def _refill(self) -> None:
         """Forks what is missing: one for each that waits, and the warm ones."""
+        if self._refill_timer is not None:
+            self._refill_timer.cancel()
+            self._refill_timer = None
         template = self._template
         if template is None or self._is_closed:
             return
@@ -194,7 +208,7 @@ class Pool:
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
         try:
             for _ in range(missing):
-                self._fork(template)
+                self._fork(template, in_haste=waiting > 0)
         except (OSError, Unavailable) as error:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
@@ -203,10 +217,10 @@ class Pool:
         if template.forks >= self.options.forks_per_template:
             self._renew()
 
-    def _fork(self, template: TemplateProcess) -> None:
+    def _fork(self, template: TemplateProcess, *, in_haste: bool) -> None:
         newborn = _Newborn(self)
         worker_id = next(self._ids)
-        worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+        worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn, in_haste=in_haste)
         self.forks += 1
         self._uid_holders[worker.uid] = worker
         self._starting.add(newborn)

@@ -88,10 +88,10 @@ class TemplateProcess:
             self.kill()
             raise Unavailable("the engine did not start in time", _RETRY_SECONDS) from None
 
-    def fork(self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "") -> Worker:
+    def fork(self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "", *, in_haste: bool = False) -> Worker:
         """Asks for a worker. It is there, alive or dead, whatever happens; `listener` hears of it.
 
-        With `probe`, Python of this package, it runs that instead of a script.
+        With `probe`, Python of this package, it runs that instead of a script. `in_haste` where somebody waits for it.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -103,7 +103,7 @@ class TemplateProcess:
         worker = Worker(worker_id, uid, ours, read, listener)
         self._workers[worker_id] = worker
         self.forks += 1
-        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe))
+        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe, in_haste=in_haste))
         rights = array.array("i", [theirs.fileno(), write])
         try:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.engine import BINDING_VERSION, Engine, EngineError
+from codecage.worker.forking import fork
 from codecage.worker.lockdown.capabilities import CHANGE_USER, empty_bounding_set, keep_only
 from codecage.worker.lockdown.layers import Layer, State
 from codecage.worker.lockdown.limits import Footprint
@@ -60,6 +61,7 @@ class Template:
         """What the template set up for all its workers."""
         self._loop = JobLoop()
         self._statm = -1
+        self._bounding_set_is_empty = False
 
     def isolate(self) -> None:
         """Enters the namespaces. Before the engine, which starts threads."""
@@ -76,7 +78,7 @@ class Template:
         else:
             self._layers.append(empty_root(has_mount_namespace=has_mounts))
         prepare_filter()
-        empty_bounding_set()
+        self._bounding_set_is_empty = empty_bounding_set()
         keep_only(CHANGE_USER if os.getuid() == 0 else 0)
 
     def prepare(self, mode: str) -> wire.TemplateReady:
@@ -130,7 +132,7 @@ class Template:
 
     def _check_in_child(self) -> None:
         """Has a child do what breaks where forking an engine does not work. Raises EngineError."""
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             check_realm(self._realm, self._loop)
         deadline = time.monotonic() + _SELF_CHECK_SECONDS
@@ -190,8 +192,10 @@ class Template:
                 cpu_ceiling=self._cpu_ceiling,
                 layers=tuple(self._layers),
                 probe=request.probe,
+                in_haste=request.in_haste,
+                bounding_set_is_empty=self._bounding_set_is_empty,
             )
-            pid = os.fork()
+            pid = fork()
         except (OSError, ValueError) as error:
             self._send(wire.TemplateEvent(fork_failed=wire.ForkFailed(worker_id=request.worker_id, reason=str(error))))
         else:
