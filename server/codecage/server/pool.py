@@ -8,7 +8,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 import structlog
@@ -32,6 +32,10 @@ _REFILL_SECONDS = 0.006
 """How long a worker that was taken is not replaced while others are warm: a short script is over by then, and a fork
 beside it would slow it down."""
 _CLOSE_SECONDS = 10.0
+_FIRST_ROUNDS = 8
+"""The first template warms up less, so that the service is there sooner..."""
+_FIRST_FORKS = 100
+"""... and is replaced early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +218,8 @@ class Pool:
             _log.error("no worker can be made", reason=str(error))
             self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
             asyncio.get_running_loop().call_later(_RESTART_SECONDS, self._refill)
-        if template.forks >= self.options.forks_per_template:
+        most = self.options.forks_per_template
+        if template.forks >= (min(_FIRST_FORKS, most) if self.templates == 1 else most):
             self._renew()
 
     def _fork(self, template: TemplateProcess, *, in_haste: bool) -> None:
@@ -287,7 +292,10 @@ class Pool:
 
     async def _start_template(self) -> TemplateProcess:
         self.templates += 1
-        template = TemplateProcess(self.options.template, self._on_template_lost)
+        options = self.options.template
+        if self.templates == 1:
+            options = replace(options, warm_up_rounds=min(_FIRST_ROUNDS, options.warm_up_rounds))
+        template = TemplateProcess(options, self._on_template_lost)
         self._retired.add(template)
         try:
             await template.wait_ready()

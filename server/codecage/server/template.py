@@ -45,6 +45,9 @@ class TemplateOptions:
     """Memory that any script may have."""
     cpu_ceiling: int = 3601
     """Processor time that any script may have."""
+    warm_up_rounds: int = 40
+    """How often it reads its samples before it forks. Each round makes it start later, and larger scripts be read
+    faster: 20 KiB of TypeScript in 42 ms after 5 rounds, in 22 ms after 40."""
 
 
 class TemplateProcess:
@@ -88,7 +91,9 @@ class TemplateProcess:
             self.kill()
             raise Unavailable("the engine did not start in time", _RETRY_SECONDS) from None
 
-    def fork(self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "", *, in_haste: bool = False) -> Worker:
+    def fork(
+        self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "", *, in_haste: bool = False
+    ) -> Worker:
         """Asks for a worker. It is there, alive or dead, whatever happens; `listener` hears of it.
 
         With `probe`, Python of this package, it runs that instead of a script. `in_haste` where somebody waits for it.
@@ -134,7 +139,7 @@ class TemplateProcess:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         read, write = os.pipe2(os.O_CLOEXEC)
         options = self._options
-        numbers = (theirs.fileno(), os.getpid(), options.memory_ceiling, options.cpu_ceiling)
+        numbers = (theirs.fileno(), os.getpid(), options.memory_ceiling, options.cpu_ceiling, options.warm_up_rounds)
         paths = [str(Path(path).absolute()) for path in sys.path if Path(path).is_dir()]
         command = [
             sys.executable,

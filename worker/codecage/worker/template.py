@@ -49,10 +49,11 @@ _REHEARSALS = 60
 class Template:
     """Serves the control socket until it is closed, or until it is retired and its last worker has ended."""
 
-    def __init__(self, control: socket.socket, memory_ceiling: int, cpu_ceiling: int) -> None:
+    def __init__(self, control: socket.socket, memory_ceiling: int, cpu_ceiling: int, warm_up_rounds: int) -> None:
         self._control = control
         self._memory_ceiling = memory_ceiling
         self._cpu_ceiling = cpu_ceiling
+        self._warm_up_rounds = warm_up_rounds
         self._workers: dict[int, int] = {}
         """pid to worker id."""
         self._is_retired = False
@@ -98,8 +99,8 @@ class Template:
         # An engine that was initialised and failed its check must not be inherited: start again without it.
         if "pythonmonkey" in sys.modules:
             # Its parent is outside its process namespace by now, and has no pid there.
-            descriptor, _parent, *ceilings, _mode = sys.orig_argv[-5:]
-            arguments = [*sys.orig_argv[:-5], descriptor, str(os.getppid()), *ceilings, "per_worker"]
+            descriptor, _parent, *ceilings, _mode = sys.orig_argv[-6:]
+            arguments = [*sys.orig_argv[:-6], descriptor, str(os.getppid()), *ceilings, "per_worker"]
             os.execv(sys.executable, arguments)  # noqa: S606  # no shell is wanted
         Engine.map_libraries()
         self._check_in_child()
@@ -121,7 +122,7 @@ class Template:
         self._loop.drain()
         engine.collect()
         # After the collection, which would throw the compiled code away again.
-        realm.normaliser.warm_up()
+        realm.normaliser.warm_up(self._warm_up_rounds)
         rehearse(realm, _REHEARSALS)
         time.sleep(_IDLE_SECONDS)  # the engine's helper threads must be idle: they do not survive the fork
         gc.collect()
@@ -288,12 +289,12 @@ def _child_signals() -> Generator[int]:
 
 
 def main() -> NoReturn:
-    """Arguments: control descriptor, pid of the supervisor, memory ceiling, CPU ceiling, mode."""
-    descriptor, parent, memory_ceiling, cpu_ceiling = (int(text) for text in sys.argv[-5:-1])
+    """Arguments: control descriptor, pid of the supervisor, memory ceiling, CPU ceiling, rounds of warm-up, mode."""
+    descriptor, parent, memory_ceiling, cpu_ceiling, warm_up_rounds = (int(text) for text in sys.argv[-6:-1])
     die_with_parent(parent)
     go_first()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling)
+    template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling, warm_up_rounds)
     try:
         template.isolate()
         ready = template.prepare(sys.argv[-1])
