@@ -50,6 +50,8 @@ class CompiledSchema:
         if self.cost * len(arguments) > _MAX_WORK:
             return ""
         value = orjson.loads(arguments)
+        if self._validator.is_valid(value):
+            return ""
         if len(arguments) <= _TOLD_BYTES:
             return "; ".join(_told(error) for error in islice(self._validator.iter_errors(value), _MAX_TOLD))
         try:

@@ -11,11 +11,13 @@ import resource
 import structlog
 
 from codecage.server.config import Settings
+from codecage.server.heap import keep_heap
 from codecage.server.pool import Pool
 
 __all__ = ["ServerError", "start_and_serve"]
 
 _log = structlog.get_logger(__name__)
+_LARGEST_PIECE, _KEPT_HEAP = 32 << 20, 32 << 20
 
 
 class ServerError(Exception):
@@ -24,6 +26,7 @@ class ServerError(Exception):
 
 async def start_and_serve(settings: Settings) -> None:
     """Serves until a signal or the lifeline ends it. Raises ServerError if it cannot start."""
+    keep_heap(largest_piece=_LARGEST_PIECE, kept=_KEPT_HEAP)
     _raise_descriptor_limit()
     for address in settings.listen:
         _check_address(address)

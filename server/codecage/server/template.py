@@ -31,6 +31,8 @@ _MAX_PACKET = 64 << 10
 _START_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
 _STRAY_SECONDS = 0.2
+_SO_SNDBUFFORCE = 32
+_SEND_BUFFER_BYTES = 2 << 20
 _pids: set[int] = set()
 """The templates of this process, which are reaped by their owners."""
 
@@ -99,6 +101,7 @@ class TemplateProcess:
         With `probe`, Python of this package, it runs that instead of a script. `in_haste` where somebody waits for it.
         """
         ours, theirs = socket.socketpair()
+        _enlarge(ours)
         try:
             read, write = os.pipe2(os.O_CLOEXEC)
         except OSError:
@@ -260,6 +263,12 @@ class TemplateProcess:
             self._bury(worker.worker_id, death)
 
         self._loop.add_reader(pidfd, reap)
+
+
+def _enlarge(connection: socket.socket) -> None:
+    """Lets a large answer be handed over in one go, where the service may ask for that, and else in the usual pieces."""
+    with contextlib.suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, _SEND_BUFFER_BYTES)
 
 
 def _death(exited: wire.Exited) -> Death:

@@ -62,8 +62,8 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
             realm, footprint = prepare_realm(loop), Footprint.parse(Path("/proc/self/statm").read_bytes())
         else:
             realm.engine.run_single_threaded()
-        layers += _lock(birth, footprint)
         channel = Channel()
+        layers += _lock(birth, footprint)
         if not birth.in_haste:
             # Touches every page that a script will touch, ahead of the lease.
             rehearse(realm, times=1)
