@@ -37,9 +37,8 @@ class CanaryError(Exception):
 
 async def check_service(pool: Pool) -> None:
     """Raises CanaryError where a promise is broken, Unavailable where there is no worker."""
-    how, *endings = await asyncio.gather(
-        run_probe(pool, _FORBIDDEN), *(run_script(pool, source, seconds) for _code, seconds, source in _SCRIPTS)
-    )
+    scripts = asyncio.gather(*(run_script(pool, source, seconds) for _code, seconds, source in _SCRIPTS))
+    how, endings = await asyncio.gather(run_probe(pool, _FORBIDDEN), scripts)
     is_filtered = "seccomp" in pool.options.requirements.required
     if how == ESCAPED or (is_filtered and how != signal.SIGSYS.name):
         raise CanaryError(f"a worker that opens a socket must be killed by SIGSYS; it ended with {how}")

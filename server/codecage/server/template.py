@@ -266,7 +266,7 @@ class TemplateProcess:
 
 
 def _enlarge(connection: socket.socket) -> None:
-    """Lets a large answer be handed over in one go, where the service may ask for that, and else in the usual pieces."""
+    """Lets a large answer be handed over in one go, where the service may ask for that."""
     with contextlib.suppress(OSError):
         connection.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, _SEND_BUFFER_BYTES)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from io import FileIO
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.frames import HEADER_BYTES, encode_frame
@@ -33,7 +33,8 @@ class Channel:
     def receive(self) -> wire.SupervisorFrame:
         """The next frame."""
         length = int.from_bytes(self._read(HEADER_BYTES), "big")
-        return wire.SupervisorFrame.FromString(self._read(length))
+        # Any buffer will do, though the stubs name bytes alone.
+        return wire.SupervisorFrame.FromString(cast("bytes", self._read(length)))
 
     def sleep(self) -> NoReturn:
         """Waits to be killed. Whatever still comes is thrown away."""
