@@ -14,8 +14,11 @@ from codecage.v1 import codecage_pb2 as pb
 from . import floors, processes, scripts
 from .bench import Bench
 from .caller import Caller
+from .growth import growth
 from .layers import layers
 from .measure import SETTLE_SECONDS, Once, Sample, by_turns, repeated, shared, timed
+from .pressure import pressure
+from .price import price
 from .report import Result
 from .server import BARE, SERVICE, started
 
@@ -255,4 +258,7 @@ WORKLOADS: dict[str, Workload] = {
     "W8": start,
     "N1": normalise,
     "layers": layers,
+    "price": price,
+    "growth": growth,
+    "pressure": pressure,
 }
