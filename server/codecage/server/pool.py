@@ -211,8 +211,8 @@ class Pool:
         waiting = sum(not wanted.done() for wanted in self._wanted)
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
         try:
-            for _ in range(missing):
-                self._fork(template, in_haste=waiting > 0)
+            for number in range(missing):
+                self._fork(template, in_haste=number < waiting)
         except (OSError, Unavailable) as error:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
