@@ -18,7 +18,8 @@ INPUTS      := pyproject.toml requirements/dev.txt requirements/engine.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-wheel lint format proto proto-check bench test262 erasure-compare soak fuzz clean
+.PHONY: help setup demo test test-wheel lint format proto proto-check bench bench-profile bench-plots test262 \
+    erasure-compare soak fuzz clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +66,14 @@ proto-check: setup ## fail if generated code is not what would be generated now
 
 bench: setup ## run the benchmarks; ARGS=--quick for a short look
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-profile: setup ## say where the time of a small run goes, phase by phase
+	$(BIN)/python -m benchmarks.profile $(ARGS)
+
+bench-plots: setup ## measure growth and draw it into docs/images; needs the extra `bench`
+	mkdir -p build
+	$(BIN)/python -m benchmarks --only growth --json $(ARGS) > build/growth.json
+	$(BIN)/python -m benchmarks.plots build/growth.json docs/images
 
 test262: setup ## run a checkout of test262, named by DIR, in workers; ARGS="--sample 3000" for a part
 	@test -n "$(DIR)" || { echo "test262: name a checkout: make test262 DIR=path/to/test262" >&2; exit 1; }

@@ -43,6 +43,19 @@ def private_mib(pid: int) -> float:
     return sum(int(field[1]) for field in fields if field[0] in {"Private_Clean:", "Private_Dirty:"}) / 1024
 
 
+def proportional_mib(pid: int) -> float:
+    """Proportional set size of a tree: what is shared counts for each process by its share."""
+    return sum(_share_mib(process.pid) for process in tree(pid))
+
+
+def _share_mib(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
 def _unshared_mib(pid: int) -> float:
     """Resident less shared memory: what is left to measure without the right to look closer."""
     memory = psutil.Process(pid).memory_info()

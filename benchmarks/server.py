@@ -6,7 +6,7 @@ import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +32,14 @@ class Served:
 
 
 @contextmanager
-def started(module: str, listen: str | None = None) -> Generator[Served]:
+def started(module: str, listen: str | None = None, options: Sequence[str] = ()) -> Generator[Served]:
     """Runs a server until the block is left; by default on a Unix socket in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="codecage-bench-") as folder:
         listen = listen or f"unix:{folder}/s.sock"
         ready, ready_there = os.pipe()
         lifeline_there, lifeline = os.pipe()
         arguments = ["--listen", listen, "--ready-fd", str(ready_there), "--lifeline-fd", str(lifeline_there)]
+        arguments += options
         with (Path(folder) / "log").open("w+") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", module, *arguments],

@@ -15,8 +15,11 @@ from . import floors, processes, scripts
 from .bench import Bench
 from .caller import Caller
 from .catalogs import catalogs
+from .growth import growth
 from .layers import layers
 from .measure import SETTLE_SECONDS, Once, Sample, by_turns, repeated, shared, timed
+from .pressure import pressure
+from .price import price
 from .report import Result
 from .server import BARE, SERVICE, started
 
@@ -257,4 +260,7 @@ WORKLOADS: dict[str, Workload] = {
     "N1": normalise,
     "C1": catalogs,
     "layers": layers,
+    "price": price,
+    "growth": growth,
+    "pressure": pressure,
 }

@@ -113,8 +113,8 @@ async def test_a_killed_worker_is_told_with_the_calls_that_it_made(
     await stream.start(SOURCE, [tool("t")])
     await stream.answer(success(await stream.call(), 1))
     await stream.call()
-    victim = service.workers()[0]  # the oldest was leased first
-    victim.kill()
+    for victim in service.workers():  # its own is among them
+        victim.kill()
     finished = await stream.finished()
     assert (finished.outcome, finished.ended_by) == (pb.OUTCOME_WORKER_LOST, pb.ENDED_BY_SERVER)
     assert [entry.status for entry in finished.ledger] == [pb.CALL_STATUS_COMPLETED, pb.CALL_STATUS_CANCELLED]

@@ -123,11 +123,19 @@ async def test_a_killed_server_leaves_no_template_and_no_worker_behind(
     assert information(caught.value) == (grpc.StatusCode.UNAVAILABLE, [])
 
 
+def busiest(service: ServiceProcess) -> psutil.Process:
+    """The worker that computes."""
+    while True:
+        worker = max(service.workers(), key=lambda each: each.cpu_times().user)
+        if worker.cpu_times().user > 0.2:
+            return worker
+
+
 async def test_a_stopped_worker_ends_by_its_time(service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub) -> None:
     stream = RunStream(stub)
     await stream.start("for (;;);", limits=limits(script_time=1))
     assert await stream.read() is not None
-    service.workers()[0].suspend()
+    busiest(service).suspend()
     finished = await stream.finished()
     assert finished.outcome == pb.OUTCOME_SCRIPT_TIME
     async with asyncio.timeout(10):

@@ -17,13 +17,13 @@ def main() -> int:
     from codecage.server.config import load_settings  # after the check of the system
     from codecage.server.logs import configure_logs
     from codecage.server.orphans import adopt_orphans
-    from codecage.server.server import ServerError, serve
+    from codecage.server.starting import ServerError, start_and_serve
 
     settings = load_settings(sys.argv[1:])
     configure_logs(settings.log_level, settings.log_format)
     adopt_orphans()
     try:
-        uvloop.run(serve(settings))
+        uvloop.run(start_and_serve(settings))
     except ServerError as error:
         print(f"codecage serve: {error}", file=sys.stderr)
         return 1

@@ -21,7 +21,7 @@ _PROBE_SECONDS = 10.0
 _FORBIDDEN = Probe("open an internet socket", "socket.socket()")
 _SCRIPTS = (
     ("memory", _PROBE_SECONDS, "const kept = []; for (;;) kept.push(new Uint8Array(1 << 20).fill(1));"),
-    ("script_time", 0.1, "for (;;);"),
+    ("script_time", 0.03, "for (;;);"),
     (
         "completed",
         _PROBE_SECONDS,
@@ -37,11 +37,11 @@ class CanaryError(Exception):
 
 async def check_service(pool: Pool) -> None:
     """Raises CanaryError where a promise is broken, Unavailable where there is no worker."""
-    how = await run_probe(pool, _FORBIDDEN)
+    scripts = asyncio.gather(*(run_script(pool, source, seconds) for _code, seconds, source in _SCRIPTS))
+    how, endings = await asyncio.gather(run_probe(pool, _FORBIDDEN), scripts)
     is_filtered = "seccomp" in pool.options.requirements.required
     if how == ESCAPED or (is_filtered and how != signal.SIGSYS.name):
         raise CanaryError(f"a worker that opens a socket must be killed by SIGSYS; it ended with {how}")
-    endings = await asyncio.gather(*(run_script(pool, source, seconds) for _code, seconds, source in _SCRIPTS))
     for (code, _seconds, source), finished in zip(_SCRIPTS, endings, strict=True):
         if finished.code != code:
             raise CanaryError(f"a script must end with {code}, and ended with {finished.code}: {source}")

@@ -8,7 +8,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 import structlog
@@ -27,7 +27,14 @@ __all__ = ["Pool", "PoolOptions"]
 
 _log = structlog.get_logger(__name__)
 _RESTART_SECONDS = 0.5
+_REFILL_SECONDS = 0.006
+"""How long a worker that was taken is not replaced while others are warm: a short script is over by then, and a fork
+beside it would slow it down."""
 _CLOSE_SECONDS = 10.0
+_FIRST_ROUNDS = 8
+"""The first template warms up less, so that the service is there sooner..."""
+_FIRST_FORKS = 100
+"""... and is replaced early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Pool:
         self._wanted: deque[asyncio.Future[Worker]] = deque()
         self._mishaps = Mishaps()
         self._is_closed = False
+        self._refill_timer: asyncio.TimerHandle | None = None
         self._renewal: asyncio.Task[None] | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._uid_holders = WeakValueDictionary[int, Worker]()
@@ -157,7 +165,7 @@ class Pool:
             worker = self._warm.popleft() if self._warm else await self._await_worker()
             # It may have died since it was ready, and its death may be told before or after this.
             if worker.is_alive:
-                self._refill_soon()
+                self._refill_later()
                 return worker
 
     async def _await_worker(self) -> Worker:
@@ -188,7 +196,7 @@ class Pool:
     def _refill_soon(self) -> None:
         asyncio.get_running_loop().call_soon(self._refill)
 
-    def _refill_later(self) -> None:
+    def _retry_later(self) -> None:
         """Tries again after a pause that grows with each failure."""
         if self._retry is None and not self._is_closed:
             self._retry = asyncio.get_running_loop().call_later(self._mishaps.pause(), self._retry_refill)
@@ -198,28 +206,39 @@ class Pool:
         self._mishaps.forgive()
         self._refill()
 
+    def _refill_later(self) -> None:
+        """Soon if nobody is warm any more, else once there is likely nothing better to do."""
+        if not self._warm:
+            self._refill_soon()
+        elif self._refill_timer is None:
+            self._refill_timer = asyncio.get_running_loop().call_later(_REFILL_SECONDS, self._refill)
+
     def _refill(self) -> None:
         """Forks what is missing: one for each that waits, and the warm ones."""
+        if self._refill_timer is not None:
+            self._refill_timer.cancel()
+            self._refill_timer = None
         template = self._template
         if template is None or self._is_closed or self._mishaps.are_too_many:
             return
         waiting = sum(not wanted.done() for wanted in self._wanted)
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
         try:
-            for _ in range(missing):
-                self._fork(template)
+            for number in range(missing):
+                self._fork(template, in_haste=number < waiting)
         except (OSError, Unavailable) as error:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
             self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
-            self._refill_later()
-        if template.forks >= self.options.forks_per_template:
+            self._retry_later()
+        most = self.options.forks_per_template
+        if template.forks >= (min(_FIRST_FORKS, most) if self.templates == 1 else most):
             self._renew()
 
-    def _fork(self, template: TemplateProcess) -> None:
+    def _fork(self, template: TemplateProcess, *, in_haste: bool) -> None:
         newborn = _Newborn(self)
         worker_id = next(self._ids)
-        worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn)
+        worker = newborn.worker = template.fork(worker_id, self._uid_for(worker_id), newborn, in_haste=in_haste)
         self.forks += 1
         self._uid_holders[worker.uid] = worker
         self._starting.add(newborn)
@@ -276,7 +295,7 @@ class Pool:
         if self._mishaps.are_too_many:
             if self._mishaps.are_lasting:
                 self._refuse_waiting(self._mishaps.refusal())
-            self._refill_later()
+            self._retry_later()
         else:
             self._refill_soon()
 
@@ -288,8 +307,11 @@ class Pool:
 
     async def _start_template(self) -> TemplateProcess:
         self.templates += 1
+        options = self.options.template
+        if self.templates == 1:
+            options = replace(options, warm_up_rounds=min(_FIRST_ROUNDS, options.warm_up_rounds))
         try:
-            template = TemplateProcess(self.options.template, self._on_template_lost)
+            template = TemplateProcess(options, self._on_template_lost)
         except OSError as error:
             raise Unavailable(f"the engine cannot be started: {error}", _RESTART_SECONDS) from error
         self._retired.add(template)

@@ -291,7 +291,10 @@ class Run:
             self._answers_given += len(answers)
             self._waits_owed += 1
             self._clocks.compute(now, is_computing=True)
-            self._worker.send(wire.SupervisorFrame(answers=wire.Answers(answers=answers)))
+            frame = wire.SupervisorFrame()
+            for answer in answers:  # each is copied once; a list of messages would be encoded and decoded twice
+                frame.answers.answers.add(sequence=answer.sequence, kind=answer.kind, text=answer.text)
+            self._worker.send(frame)
             answers.clear()
 
     def _on_budget(self, adjust: pb.AdjustBudget, now: float) -> None:

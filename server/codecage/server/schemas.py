@@ -60,6 +60,8 @@ class CompiledSchema:
             value = orjson.loads(text)
         except orjson.JSONDecodeError:
             return ""
+        if self._validator.is_valid(value):
+            return ""
         if len(text) <= _TOLD_BYTES:
             return "; ".join(_told(error) for error in islice(self._validator.iter_errors(value), _MAX_TOLD))
         try:

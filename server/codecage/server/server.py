@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import resource
 import signal
 import socket
 import stat
@@ -22,30 +21,25 @@ from codecage.server.config import Settings
 from codecage.server.errors import Unavailable
 from codecage.server.pool import Pool
 from codecage.server.service import CodeModeService
+from codecage.server.starting import ServerError
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["ServerError", "serve"]
+__all__ = ["serve"]
 
 _log = structlog.get_logger(__name__)
 _SERVICE = pb.DESCRIPTOR.services_by_name["CodeModeService"].full_name
 _MAX_MESSAGE_BYTES = 64 << 20
 _LAST_MESSAGES_SECONDS = 1.0
-_LAST_PORT = 65_535
 
 
-class ServerError(Exception):
-    """The server could not start. The message says why."""
+async def serve(settings: Settings, pool: Pool, starting: asyncio.Task[None]) -> None:
+    """Serves until a signal or the lifeline ends it. Raises ServerError if it cannot start.
 
-
-async def serve(settings: Settings) -> None:
-    """Serves until a signal or the lifeline ends it. Raises ServerError if it cannot start."""
-    _raise_descriptor_limit()
-    for address in settings.listen:
-        _check_address(address)
-    pool = Pool(settings.pool_options())
+    `starting` is the start of the pool, which is closed at the end.
+    """
     try:
-        await pool.start()
+        await starting
         _log_layers(pool)
         if settings.canary:
             await check_service(pool)
@@ -140,20 +134,6 @@ def _listen(server: grpc.aio.Server, address: str) -> str:
     return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
 
-def _check_address(address: str) -> None:
-    """Raises ServerError for what is no address, before anything is started for it."""
-    if address.startswith("unix:"):
-        return
-    host, separator, port = address.rpartition(":")
-    if not separator or not (port.isascii() and port.isdigit()) or int(port) > _LAST_PORT:
-        raise ServerError(f"cannot listen on {address!r}: it is neither unix:PATH nor HOST:PORT")
-    if host not in ("127.0.0.1", "localhost", "[::1]"):
-        _log.warning(
-            "listening beyond loopback without identity: everyone who reaches the port may run scripts",
-            address=address,
-        )
-
-
 def _remove_stale_socket(path: Path) -> None:
     """Removes a socket that nobody serves any more. Raises ServerError for anything else that is there."""
     if not path.parent.is_dir():
@@ -191,9 +171,3 @@ def _log_layers(pool: Pool) -> None:
         _log.info("isolation layer", name=layer.name, state=state, required=layer.required, detail=layer.detail)
     if requirements.waived:
         _log.warning("layers that should be required may be missing here", accept_missing=sorted(requirements.waived))
-
-
-def _raise_descriptor_limit() -> None:
-    """Each worker takes three descriptors here."""
-    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

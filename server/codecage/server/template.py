@@ -31,6 +31,8 @@ _MAX_PACKET = 64 << 10
 _START_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
 _STRAY_SECONDS = 0.2
+_SO_SNDBUFFORCE = 32
+_SEND_BUFFER_BYTES = 2 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ class TemplateOptions:
     """Memory that any script may have."""
     cpu_ceiling: int = 3601
     """Processor time that any script may have."""
+    warm_up_rounds: int = 40
+    """How often it reads its samples before it forks. Each round makes it start later, and larger scripts be read
+    faster: 20 KiB of TypeScript in 42 ms after 5 rounds, in 22 ms after 40."""
 
 
 class TemplateProcess:
@@ -89,12 +94,15 @@ class TemplateProcess:
         if self._is_lost:  # in the same turn in which it was ready
             raise Unavailable("the engine died at its start", _RETRY_SECONDS)
 
-    def fork(self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "") -> Worker:
+    def fork(
+        self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "", *, in_haste: bool = False
+    ) -> Worker:
         """Asks for a worker. It is there, alive or dead, whatever happens; `listener` hears of it.
 
-        With `probe`, Python of this package, it runs that instead of a script.
+        With `probe`, Python of this package, it runs that instead of a script. `in_haste` where somebody waits for it.
         """
         ours, theirs = socket.socketpair()
+        _enlarge(ours)
         try:
             read, write = os.pipe2(os.O_CLOEXEC)
         except OSError:
@@ -104,7 +112,7 @@ class TemplateProcess:
         worker = Worker(worker_id, uid, ours, read, listener, self._kill_worker)
         self._workers[worker_id] = worker
         self.forks += 1
-        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe))
+        request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe, in_haste=in_haste))
         rights = array.array("i", [theirs.fileno(), write])
         try:
             ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]
@@ -167,7 +175,8 @@ class TemplateProcess:
     def _command(self, control: int) -> list[str]:
         options = self._options
         paths = [str(Path(path).absolute()) for path in sys.path if Path(path).is_dir()]
-        numbers = map(str, (control, os.getpid(), options.memory_ceiling, options.cpu_ceiling))
+        limits = (options.memory_ceiling, options.cpu_ceiling, options.warm_up_rounds)
+        numbers = map(str, (control, os.getpid(), *limits))
         return [sys.executable, "-I", "-S", "-B", "-c", _BOOT, ":".join(paths), *numbers, options.mode]
 
     def _on_event(self) -> None:
@@ -266,6 +275,12 @@ class TemplateProcess:
             self._bury(worker.worker_id, death)
 
         self._loop.add_reader(pidfd, reap)
+
+
+def _enlarge(connection: socket.socket) -> None:
+    """Lets a large answer be handed over in one go, where the service may ask for that."""
+    with contextlib.suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, _SEND_BUFFER_BYTES)
 
 
 def _death(exited: wire.Exited) -> Death:

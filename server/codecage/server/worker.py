@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
@@ -71,7 +72,7 @@ class Worker:
         self._kill_by_template = kill_by_template
         self._pidfd = -1
         self._decoder = FrameDecoder(_READY_BYTES)
-        self._unsent = bytearray()
+        self._unsent: deque[memoryview] = deque()
         self._is_killed = False
         self._loop = asyncio.get_running_loop()
         connection.setblocking(False)
@@ -110,13 +111,13 @@ class Worker:
         """Sends a frame, or keeps what the socket does not take now."""
         if self._is_killed:
             return
-        data = encode_frame(frame)
+        data = memoryview(encode_frame(frame))
         if self._unsent:
-            self._unsent += data
+            self._unsent.append(data)
             return
         sent = self._try_send(data)
         if sent < len(data):
-            self._unsent += memoryview(data)[sent:]
+            self._unsent.append(data[sent:])
             self.sent.clear()
             self._loop.add_writer(self._connection.fileno(), self._on_writable)
 
@@ -177,7 +178,7 @@ class Worker:
             # Not told of yet, or a kernel without pidfds: its parent does it.
             self._kill_by_template(self.worker_id)
 
-    def _try_send(self, data: bytes | bytearray | memoryview) -> int:
+    def _try_send(self, data: memoryview) -> int:
         try:
             return self._connection.send(data)
         except BlockingIOError:
@@ -186,10 +187,15 @@ class Worker:
             return len(data)  # gone: what it sent before is still to be read, and its death will be told
 
     def _on_writable(self) -> None:
-        del self._unsent[: self._try_send(self._unsent)]
-        if not self._unsent:
-            self._loop.remove_writer(self._connection.fileno())
-            self.sent.set()
+        while self._unsent:
+            first = self._unsent[0]
+            sent = self._try_send(first)
+            if sent < len(first):
+                self._unsent[0] = first[sent:]
+                return
+            self._unsent.popleft()
+        self._loop.remove_writer(self._connection.fileno())
+        self.sent.set()
 
     def _on_readable(self) -> None:
         if not self._read():

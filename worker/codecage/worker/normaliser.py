@@ -4,7 +4,7 @@ A normaliser is loaded into the engine once, before any script, and warmed up; a
 code included. Only text crosses. It runs before the script does and cannot be reached by it.
 
     normaliser = Normaliser(engine)
-    normaliser.warm_up()  # after the last collection before the fork, which would throw the compiled code away
+    normaliser.warm_up(rounds=40)  # after the last collection before the fork, which would throw the compiled code away
     outcome = normaliser.normalise(source, language="auto", entry="any")
     if isinstance(outcome, Refusal): ...  # message, line, column, hint, kind
     else: compile(outcome.text)  # the body of an async function; its first line is line 0
@@ -47,7 +47,6 @@ _PARTS = (
     "forms",
     "fast",
 )
-_WARM_UP_ROUNDS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ class Normaliser:
             return Refusal(**answer["error"])
         return _normalised(answer["ok"])
 
-    def warm_up(self, rounds: int = _WARM_UP_ROUNDS) -> None:
+    def warm_up(self, rounds: int) -> None:
         """Has the engine compile the normaliser, on samples of what models write."""
         samples = json.loads((_FOLDER / "normalise" / "samples.json").read_text(encoding="utf-8"))
         for _ in range(rounds):

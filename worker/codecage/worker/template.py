@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.worker.engine import BINDING_VERSION, Engine, EngineError
+from codecage.worker.forking import fork
 from codecage.worker.lockdown.capabilities import CHANGE_USER, empty_bounding_set, keep_only
 from codecage.worker.lockdown.layers import Layer, State
 from codecage.worker.lockdown.limits import Footprint
@@ -48,10 +49,11 @@ _REHEARSALS = 60
 class Template:
     """Serves the control socket until it is closed, or until it is retired and its last worker has ended."""
 
-    def __init__(self, control: socket.socket, memory_ceiling: int, cpu_ceiling: int) -> None:
+    def __init__(self, control: socket.socket, memory_ceiling: int, cpu_ceiling: int, warm_up_rounds: int) -> None:
         self._control = control
         self._memory_ceiling = memory_ceiling
         self._cpu_ceiling = cpu_ceiling
+        self._warm_up_rounds = warm_up_rounds
         self._workers: dict[int, int] = {}
         """pid to worker id."""
         self._is_retired = False
@@ -60,6 +62,7 @@ class Template:
         """What the template set up for all its workers."""
         self._loop = JobLoop()
         self._statm = -1
+        self._bounding_set_is_empty = False
 
     def isolate(self) -> None:
         """Enters the namespaces. Before the engine, which starts threads."""
@@ -76,7 +79,7 @@ class Template:
         else:
             self._layers.append(empty_root(has_mount_namespace=has_mounts))
         prepare_filter()
-        empty_bounding_set()
+        self._bounding_set_is_empty = empty_bounding_set()
         keep_only(CHANGE_USER if os.getuid() == 0 else 0)
 
     def prepare(self, mode: str) -> wire.TemplateReady:
@@ -96,8 +99,8 @@ class Template:
         # An engine that was initialised and failed its check must not be inherited: start again without it.
         if "pythonmonkey" in sys.modules:
             # Its parent is outside its process namespace by now, and has no pid there.
-            descriptor, _parent, *ceilings, _mode = sys.orig_argv[-5:]
-            arguments = [*sys.orig_argv[:-5], descriptor, str(os.getppid()), *ceilings, "per_worker"]
+            descriptor, _parent, *ceilings, _mode = sys.orig_argv[-6:]
+            arguments = [*sys.orig_argv[:-6], descriptor, str(os.getppid()), *ceilings, "per_worker"]
             os.execv(sys.executable, arguments)  # noqa: S606  # no shell is wanted
         Engine.map_libraries()
         self._check_in_child()
@@ -119,7 +122,7 @@ class Template:
         self._loop.drain()
         engine.collect()
         # After the collection, which would throw the compiled code away again.
-        realm.normaliser.warm_up()
+        realm.normaliser.warm_up(self._warm_up_rounds)
         rehearse(realm, _REHEARSALS)
         time.sleep(_IDLE_SECONDS)  # the engine's helper threads must be idle: they do not survive the fork
         gc.collect()
@@ -130,7 +133,7 @@ class Template:
 
     def _check_in_child(self) -> None:
         """Has a child do what breaks where forking an engine does not work. Raises EngineError."""
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             check_realm(self._realm, self._loop)
         deadline = time.monotonic() + _SELF_CHECK_SECONDS
@@ -190,8 +193,10 @@ class Template:
                 cpu_ceiling=self._cpu_ceiling,
                 layers=tuple(self._layers),
                 probe=request.probe,
+                in_haste=request.in_haste,
+                bounding_set_is_empty=self._bounding_set_is_empty,
             )
-            pid = os.fork()
+            pid = fork()
         except (OSError, ValueError) as error:
             self._send(wire.TemplateEvent(fork_failed=wire.ForkFailed(worker_id=request.worker_id, reason=str(error))))
         else:
@@ -284,12 +289,12 @@ def _child_signals() -> Generator[int]:
 
 
 def main() -> NoReturn:
-    """Arguments: control descriptor, pid of the supervisor, memory ceiling, CPU ceiling, mode."""
-    descriptor, parent, memory_ceiling, cpu_ceiling = (int(text) for text in sys.argv[-5:-1])
+    """Arguments: control descriptor, pid of the supervisor, memory ceiling, CPU ceiling, rounds of warm-up, mode."""
+    descriptor, parent, memory_ceiling, cpu_ceiling, warm_up_rounds = (int(text) for text in sys.argv[-6:-1])
     die_with_parent(parent)
     go_first()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling)
+    template = Template(socket.socket(fileno=descriptor), memory_ceiling, cpu_ceiling, warm_up_rounds)
     try:
         template.isolate()
         ready = template.prepare(sys.argv[-1])

@@ -44,6 +44,10 @@ class Birth:
     """What the template has set up already."""
     probe: str
     """Python to run in the locked worker instead of a script: how the lockdown is tried from inside."""
+    in_haste: bool
+    """Somebody waits for this worker: it does not rehearse."""
+    bounding_set_is_empty: bool
+    """The template has emptied the bounding set of capabilities, which its children inherit."""
 
 
 def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
@@ -58,10 +62,11 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
             realm, footprint = prepare_realm(loop), Footprint.parse(Path("/proc/self/statm").read_bytes())
         else:
             realm.engine.run_single_threaded()
-        layers += _lock(birth, footprint)
         channel = Channel()
-        # Touches every page that a script will touch, ahead of the lease.
-        rehearse(realm, times=1)
+        layers += _lock(birth, footprint)
+        if not birth.in_haste:
+            # Touches every page that a script will touch, ahead of the lease.
+            rehearse(realm, times=1)
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
         if birth.probe:
             run_probe(birth.probe, channel, realm)
@@ -81,7 +86,7 @@ def _lock(birth: Birth, footprint: Footprint) -> list[Layer]:
         Layer("realm", State.ACTIVE, "no host object, debugger, WebAssembly or shared memory"),
         *birth.layers,
         change_user(birth.uid),
-        drop_all(),
+        drop_all(bounding_set_is_empty=birth.bounding_set_is_empty),
         *drop_privileges(birth.parent),
         restrict_files(),
         apply_limits(footprint, birth.memory_ceiling, birth.cpu_ceiling),

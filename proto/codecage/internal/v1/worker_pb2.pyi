@@ -133,6 +133,7 @@ class Fork(_message.Message):
     WORKER_ID_FIELD_NUMBER: _builtins.int
     UID_FIELD_NUMBER: _builtins.int
     PROBE_FIELD_NUMBER: _builtins.int
+    IN_HASTE_FIELD_NUMBER: _builtins.int
     worker_id: _builtins.int
     """The supervisor's number for this worker."""
     uid: _builtins.int
@@ -141,16 +142,19 @@ class Fork(_message.Message):
     """Python to run in the locked worker instead of a script, with what it leaves in `answer` as the value. Used to try
     the lockdown from inside; never made from anything that a caller sends.
     """
+    in_haste: _builtins.bool
+    """Somebody waits for this worker: it does not rehearse, which would take longer than it saves."""
     def __init__(
         self,
         *,
         worker_id: _builtins.int = ...,
         uid: _builtins.int = ...,
         probe: _builtins.str = ...,
+        in_haste: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["probe", b"probe", "uid", b"uid", "worker_id", b"worker_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["in_haste", b"in_haste", "probe", b"probe", "uid", b"uid", "worker_id", b"worker_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

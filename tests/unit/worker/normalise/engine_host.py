@@ -46,7 +46,7 @@ def main() -> None:
     loop.drain()
     engine.collect()
     if sys.argv[1:] == ["warm"]:
-        realm.normaliser.warm_up()
+        realm.normaliser.warm_up(rounds=40)
     for line in sys.stdin:
         print(fork_for(realm, json.loads(line)), flush=True)
 

@@ -28,9 +28,13 @@ def keep_only(mask: int) -> None:
     checked(libc.capset(header, data), "capset")
 
 
-def drop_all() -> Layer:
-    """Gives up everything: the bounding set where that is allowed, the ambient set, all three others."""
-    bounding = "bounding set too" if empty_bounding_set() else "bounding set cannot be changed without privilege"
+def drop_all(*, bounding_set_is_empty: bool = False) -> Layer:
+    """Gives up everything: the bounding set where that is allowed, the ambient set, all three others.
+
+    A bounding set that the parent has emptied is empty here, and not looked at again.
+    """
+    is_empty = bounding_set_is_empty or empty_bounding_set()
+    bounding = "bounding set too" if is_empty else "bounding set cannot be changed without privilege"
     zero = ctypes.c_ulong(0)
     checked(libc.prctl(_PR_CAP_AMBIENT, ctypes.c_ulong(_PR_CAP_AMBIENT_CLEAR_ALL), zero, zero, zero), "ambient set")
     keep_only(0)
