@@ -94,8 +94,8 @@ def _part(block: Mapping[str, Any]) -> Part | None:
     if content is None:
         return None
     annotations: Any = block.get("annotations") or {}
-    audience = tuple(reader for reader in _READERS if reader in (annotations.get("audience") or ()))
-    return Part(content, audience)
+    readers = {str(reader) for reader in annotations.get("audience") or ()}
+    return Part(content, tuple(reader for reader in _READERS if reader in readers))
 
 
 def _content(block: Mapping[str, Any]) -> str | Image | Blob | None:

@@ -104,20 +104,19 @@ class Dispatcher:
 
     async def _verdict(self, authorize: Authorize, call: ToolCall) -> object:
         if self._is_approval:
-            async with self._asking(call):
+            async with self._waiting(call), self._person:
                 return await run_anywhere(authorize, call)
         verdict = await run_anywhere(authorize, call)
         if not isinstance(verdict, Ask):
             return verdict
-        async with self._asking(call):
+        async with self._waiting(call):
             return await run_anywhere(verdict.person, call)
 
     @contextlib.asynccontextmanager
-    async def _asking(self, call: ToolCall) -> AsyncGenerator[None]:
-        """While a person is asked: one question at a time, and the run's clocks stand still."""
+    async def _waiting(self, call: ToolCall) -> AsyncGenerator[None]:
+        """While a person is asked the run's clocks stand still."""
         await self._run.pending(call.call_id, reason="approval")
-        async with self._person:
-            yield
+        yield
         await self._run.pending(call.call_id, resolved=True)
 
 

@@ -98,7 +98,7 @@ class Ask:
     person: Callable[[ToolCall], Any]
     """Asks the person, and returns what the person decides: True, False or a Denial, or an awaitable of it.
 
-    The clocks of the run stand still meanwhile, and one question is asked at a time in a run.
+    The clocks of the run stand still meanwhile. Calls of one turn are asked about at the same time.
     """
 
 
