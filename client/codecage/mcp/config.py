@@ -4,13 +4,14 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from codecage.client import Detail
+from codecage.client import Detail, Limits, Policy
 from codecage.mcp.rules import Action, Rule
 
 __all__ = ["Config", "ConfigError", "ServerConfig", "Settings", "load"]
@@ -99,6 +100,16 @@ class Settings(_Strict):
     """Seconds in which a person must have answered; later the call is refused."""
     limits: Mapping[str, int | float] = Field(default_factory=dict[str, int | float])
     """Limits of each run, by the names of `codecage.client.Limits`."""
+    policy: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """Policies of each run, other than the dialect's, by the names of `codecage.client.Policy`."""
+
+    @model_validator(mode="after")
+    def _of_the_client(self) -> "Settings":
+        for kind, given in ((Limits, self.limits), (Policy, self.policy)):
+            known = [each.name for each in fields(kind)]
+            if unknown := sorted(given.keys() - known):
+                raise ValueError(f"{kind.__name__.lower()}: there is no {unknown[0]!r}; there are {', '.join(known)}")
+        return self
 
 
 class Config(BaseModel):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from codecage.client import Client, Limits, NotRun, Retry, Toolkit, ToolkitOptions
+from codecage.client import Client, Limits, NotRun, Policy, Retry, Toolkit, ToolkitOptions
 from codecage.mcp.catalog import Catalog, Clash
 from codecage.mcp.config import Config
 from codecage.mcp.content import listed, lost_result, not_run_result, result_of
@@ -104,7 +104,10 @@ class Gateway:
     async def _renew(self) -> None:
         settings = self._config.settings
         catalog = Catalog(self._upstreams, settings)
-        options: ToolkitOptions = {"dialect": settings.dialect, "retry": Retry(), "limits": Limits(**self._limits())}
+        limits: Any = settings.limits
+        policy: Any = settings.policy
+        options: ToolkitOptions = {"dialect": settings.dialect, "retry": Retry()}
+        options |= {"limits": Limits(**limits), "policy": Policy(**policy)}
         if settings.detail is not None:
             options["detail"] = settings.detail
         if settings.max_tokens is not None:
@@ -113,9 +116,6 @@ class Gateway:
             options["state"] = self._toolkit.state
         self._toolkit = await self._client.toolkit(catalog.tools(), **options)
         self._catalog = catalog
-
-    def _limits(self) -> Mapping[str, Any]:
-        return self._config.settings.limits
 
     def _described(self) -> Toolkit:
         assert self._toolkit is not None, "the gateway is not open"
