@@ -20,6 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from codecage.server.catalogs import CatalogStore
 from codecage.server.isolation import KNOWN_LAYERS, Requirements
 from codecage.server.limits import CEILINGS, Limits
 from codecage.server.pool import PoolOptions
@@ -60,6 +61,8 @@ class Settings(BaseSettings):
     engine_mode: Literal["auto", "prepared", "per_worker"] = Field(
         default="auto", description="How workers get their engine."
     )
+    catalogs: int = Field(default=1000, ge=1, le=1_000_000, description="Catalogues kept for runs to name.")
+    catalog_memory: int = Field(default=256, ge=1, le=1 << 20, description="Memory for catalogues, in MiB.")
     max_memory: int = Field(
         default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB."
     )
@@ -142,6 +145,10 @@ class Settings(BaseSettings):
             memory_bytes=self.max_memory * _MIB,
             compile_memory_bytes=max(self.max_memory, 128) * _MIB,
         )
+
+    def catalog_store(self) -> CatalogStore:
+        """An empty store of catalogues."""
+        return CatalogStore(self.catalogs, self.catalog_memory * _MIB)
 
     def pool_options(self) -> PoolOptions:
         """What the pool is made with."""

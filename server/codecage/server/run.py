@@ -94,21 +94,15 @@ class Run:
 
     def start(self) -> None:
         """Gives the worker its script."""
-        for tool in self.request.tools.tools:
-            if tool.hints is not None and (tool.hints.max_concurrency or tool.hints.HasField("serial_key")):
-                message = f"the hints max_concurrency and serial_key are not served; those of {tool.name} are ignored"
-                self._warnings.add(pb.WARNING_KIND_NOT_SERVED, message)
-                break
         self._warn_of_collisions()
         self._worker.send(script_frame(self.request))
 
     def _warn_of_collisions(self) -> None:
         if self.request.policy.call_form == pb.CALL_FORM_NAME_AND_ARGUMENTS:
             return  # names are used as listed
-        for identifier, names in self.request.tools.collisions[:_MAX_COLLISIONS]:
-            told = ", ".join(names[:10])
-            message = f"tools.{identifier} could be each of {told}: call them by name, as tools[name] or tools.call"
-            self._warnings.add(pb.WARNING_KIND_NAME_COLLISION, message)
+        name_map = self.request.tools.names
+        for identifier, names in name_map.collisions[:_MAX_COLLISIONS]:
+            self._warnings.add(pb.WARNING_KIND_NAME_COLLISION, name_map.collision_message(identifier, names))
 
     @property
     def is_computing(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from importlib import metadata
 from typing import Any, cast
@@ -12,9 +13,11 @@ from google.protobuf.message import DecodeError
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server import status
+from codecage.server.catalogs import Catalog, CatalogStore, warnings_of
 from codecage.server.check import check_response, decode_check
+from codecage.server.describe import describe
 from codecage.server.dialects import DIALECTS
-from codecage.server.errors import FieldViolation, InvalidRequest, NotRun, NotServed
+from codecage.server.errors import FieldViolation, InvalidRequest, NotRun
 from codecage.server.limits import Limits
 from codecage.server.local import run_on
 from codecage.server.pool import Pool
@@ -44,9 +47,12 @@ _VERSION = _version()
 class CodeModeService(rpc.CodeModeServiceServicer):
     """Serves the contract over one pool of workers."""
 
-    def __init__(self, pool: Pool, ceilings: Limits) -> None:
+    def __init__(self, pool: Pool, ceilings: Limits, catalogs: CatalogStore) -> None:
         self._pool = pool
         self._ceilings = ceilings
+        self._catalogs = catalogs
+        self._at_work = asyncio.Lock()
+        """Held while a catalogue is compiled or described, in a thread beside the loop that serves the runs."""
         self._sampler = Sampler()
 
     async def Run(self, request_iterator: object, context: Stream) -> None:  # type: ignore[override]  # it reads and writes the context itself
@@ -79,7 +85,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
     ) -> pb.CheckResponse:
         """Compiles a script without running it; see the contract."""
         try:
-            check = decode_check(request, self._ceilings)
+            check = decode_check(request, self._ceilings, self._catalogs)
             async with self._pool.lease(_caller(context)) as worker:
                 return check_response(check, await run_on(worker, check))
         except NotRun as error:
@@ -90,16 +96,28 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         request: pb.DescribeRequest,
         context: grpc.aio.ServicerContext[pb.DescribeRequest, pb.DescribeResponse],
     ) -> pb.DescribeResponse:
-        """Not served."""
-        return await status.abort(context, NotServed("this server does not serve Describe"))
+        """What a model is told of a catalogue; see the contract."""
+        try:
+            catalog = self._catalogs.get(request.catalog_id) if request.HasField("catalog_id") else None
+            async with self._at_work:
+                return await asyncio.to_thread(describe, request, self._ceilings, catalog)
+        except NotRun as error:
+            return await status.abort(context, error)
 
     async def RegisterCatalog(
         self,
         request: pb.RegisterCatalogRequest,
         context: grpc.aio.ServicerContext[pb.RegisterCatalogRequest, pb.RegisterCatalogResponse],
     ) -> pb.RegisterCatalogResponse:
-        """Not served."""
-        return await status.abort(context, NotServed("this server does not serve RegisterCatalog"))
+        """Stores a catalogue; see the contract."""
+        try:
+            async with self._at_work:
+                catalog = await asyncio.to_thread(Catalog.from_messages, request.tools.tools, "tools.tools")
+                warnings = await asyncio.to_thread(warnings_of, catalog.tools)
+        except NotRun as error:
+            return await status.abort(context, error)
+        self._catalogs.add(catalog)
+        return pb.RegisterCatalogResponse(catalog_id=catalog.id, warnings=warnings)
 
     async def GetServerInfo(self, request: pb.GetServerInfoRequest, context: object) -> pb.GetServerInfoResponse:
         """What this server is; see the contract."""
@@ -136,7 +154,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             raise InvalidRequest(FieldViolation("start", "the first message cannot be read")) from error
         if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
             raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
-        return decode_start(first.start, self._ceilings)
+        return decode_start(first.start, self._ceilings, self._catalogs)
 
     def _started(self, request: RunRequest, layers: list[wire.Layer]) -> pb.Started:
         return pb.Started(
