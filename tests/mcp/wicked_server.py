@@ -89,7 +89,7 @@ def die(notes: str) -> str:
 @server.tool(annotations=LOOKS, structured_output=False)
 async def grow(context: Context[Any, Any]) -> str:
     """Lists one tool more from now on, and says so in the way of each era of the protocol."""
-    server.add_tool(look, name="grown", structured_output=False)
+    server.add_tool(look, name="grown", annotations=LOOKS, structured_output=False)
     await context.notify_tools_changed()
     await context.session.send_tool_list_changed()
     return "grown"

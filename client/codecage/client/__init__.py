@@ -38,6 +38,7 @@ from codecage.client._events import (
 from codecage.client._info import (
     Catalog,
     CheckResult,
+    DescribedTool,
     Description,
     DialectInfo,
     EngineInfo,
@@ -101,6 +102,7 @@ __all__ = [
     "ConsoleLine",
     "Denial",
     "DescribeOptions",
+    "DescribedTool",
     "Description",
     "Detail",
     "Determinism",

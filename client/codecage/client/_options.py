@@ -82,6 +82,8 @@ class ToolkitOptions(TypedDict, total=False):
     """How much the model is told of each tool. Absent: "full"."""
     max_tokens: int
     """At most so many tokens in the descriptions. Absent: no limit."""
+    description_templates: Mapping[str, str]
+    """As in DescribeOptions."""
     limits: Limits | None
     """As in StartOptions."""
     policy: Policy | None
@@ -119,6 +121,15 @@ class DescribeOptions(TypedDict, total=False):
     """At most so many tokens in the descriptions. Absent: no limit."""
     page_token: str
     """Where the page begins, from Description.next_page_token."""
+    names: Sequence[str]
+    """Only the tools of these names. Absent: all."""
+    description_templates: Mapping[str, str]
+    """Descriptions of one's own by the name of the model's tool; "{{description}}", "{{rules}}" and
+    "{{signatures}}" stand in them for what the server would say."""
+    limits: Limits | None
+    """As in StartOptions: the descriptions tell the limits that runs will have."""
+    policy: Policy | None
+    """As in StartOptions: the descriptions tell the rules that runs will follow."""
 
 
 _KINDS: dict[str, type] = {"limits": Limits, "policy": Policy, "determinism": Determinism, "retry": Retry}

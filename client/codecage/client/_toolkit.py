@@ -1,15 +1,15 @@
 """Code mode for an agent loop: what to register with the model, and what to call when the model calls."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast
 
-from codecage.client import _functions
 from codecage.client._answer import Answer, answer_of
 from codecage.client._definitions import CallTool, is_definition, tools_from
 from codecage.client._errors import InvalidRequest, PreconditionFailed, Unimplemented
-from codecage.client._info import ModelTool
+from codecage.client._info import Description, ModelTool
 from codecage.client._options import DescribeOptions, RunOptions, ToolkitOptions, check_names
+from codecage.client._result import RunResult
 from codecage.client._tools import Tool, as_tools
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 Provider: TypeAlias = Literal["openai", "openai_responses", "anthropic", "mcp"]
 
-_DESCRIBE_OPTIONS = ("dialect", "detail", "max_tokens")
+_DESCRIBE_OPTIONS = ("dialect", "detail", "max_tokens", "description_templates", "limits", "policy")
 _CATALOG_UNKNOWN = "CATALOG_UNKNOWN"
+_Result = TypeVar("_Result")
 
 
 class Toolkit:
@@ -52,7 +53,7 @@ class Toolkit:
     async def open(self) -> None:
         """Hand the tools to the server and learn what the model is to see. Client.toolkit has done this."""
         await self._register()
-        asked: dict[str, Any] = {key: value for key, value in self._options.items() if key in _DESCRIBE_OPTIONS}
+        asked = {key: value for key, value in self._options.items() if key in _DESCRIBE_OPTIONS}
         description = await self._client.describe(**cast("DescribeOptions", {**asked, **self._source()}))
         self.model_tools = description.model_tools
 
@@ -72,36 +73,65 @@ class Toolkit:
             parsed = _parsed(arguments)
         except ValueError as error:
             return self._refusal(f"the arguments are no JSON object: {error}")
-        if tool_name not in self:
-            known = ", ".join(tool.name for tool in self.model_tools)
-            return self._refusal(f"there is no tool {tool_name!r}; there is: {known}")
-        if tool_name == _functions.LIST_FUNCTIONS:
-            return _functions.list_functions(self.tools)
-        if tool_name == _functions.GET_FUNCTION_DETAILS:
-            return _functions.get_function_details(self.tools, parsed)
-        source = parsed.get("code")
+        role = next((tool.role for tool in self.model_tools if tool.name == tool_name), None)
+        match role:
+            case None:
+                known = ", ".join(tool.name for tool in self.model_tools)
+                return self._refusal(f"there is no tool {tool_name!r}; there is: {known}")
+            case "list":
+                return await self._told(detail="signatures")
+            case "details":
+                return await self._details(parsed)
+            case _:
+                return await self._run(parsed, options)
+
+    async def _details(self, arguments: Mapping[str, Any]) -> Answer:
+        names: Any = arguments.get("functions")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in cast("Sequence[Any]", names)):
+            return self._refusal('the arguments must be {"functions": [names]}')
+        return await self._told(detail="full", names=list(dict.fromkeys(cast("Sequence[str]", names))))
+
+    async def _told(self, **options: Unpack[DescribeOptions]) -> Answer:
+        """What the server has to say about the tools."""
+
+        async def ask() -> Description:
+            asked: Any = {"dialect": self.dialect, **options, **self._source()}
+            return await self._client.describe(**asked)
+
+        try:
+            return Answer(text=(await self._with_known_tools(ask)).text)
+        except InvalidRequest as error:
+            return self._refusal(str(error))
+
+    async def _run(self, arguments: Mapping[str, Any], options: RunOptions) -> Answer:
+        source = arguments.get("code")
         if not isinstance(source, str):
             return self._refusal("the argument code is missing: the script as a string")
-        return await self._run(source, parsed, options)
-
-    async def _run(self, source: str, arguments: Mapping[str, Any], options: RunOptions) -> Answer:
-        merged: dict[str, Any] = {"state": self.state, **_of_a_run(self._options), **options}
+        merged: dict[str, Any] = {"state": self.state, **_of_a_run(self._options), **options, "dialect": self.dialect}
         if "tool_graph" in arguments:
-            merged.setdefault("annotations", {"tool_graph": arguments["tool_graph"]})
-        merged |= {"tools": list(self.tools.values()), "dialect": self.dialect}
+            merged.setdefault("annotations", arguments["tool_graph"])
+
+        async def run() -> RunResult:
+            tools = {"tools": list(self.tools.values()), "catalog_id": self._catalog_id}
+            return await self._client.run(source, **cast("RunOptions", {**merged, **tools}))
+
         try:
-            result = await self._client.run(source, **cast("RunOptions", {**merged, "catalog_id": self._catalog_id}))
+            result = await self._with_known_tools(run)
         except InvalidRequest as error:
             return self._refusal(f"the script was not run: {error}")
-        except PreconditionFailed as error:
-            if error.reason != _CATALOG_UNKNOWN:
-                raise
-            # The server has forgotten the tools, and says so before it runs anything.
-            await self._register()
-            result = await self._client.run(source, **cast("RunOptions", {**merged, "catalog_id": self._catalog_id}))
         if "state" not in options:
             self.state = result.state
         return answer_of(result, self.dialect)
+
+    async def _with_known_tools(self, work: Callable[[], Awaitable[_Result]]) -> _Result:
+        """Do it, and once more if the server has forgotten the tools: it says so before it does anything."""
+        try:
+            return await work()
+        except PreconditionFailed as error:
+            if error.reason != _CATALOG_UNKNOWN:
+                raise
+        await self._register()
+        return await work()
 
     async def _register(self) -> None:
         try:

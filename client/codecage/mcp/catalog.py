@@ -1,7 +1,7 @@
 """The tools of all servers behind us, under one name each."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codecage.client import Tool as ClientTool
@@ -46,7 +46,7 @@ class Catalog:
     def tools(self) -> list[ClientTool]:
         """The tools, ready for a toolkit: called, they call the servers behind us."""
         listed = [entry.tool.model_copy(update={"name": name}) for name, entry in self._entries.items()]
-        return tools_from(listed, self._call)
+        return [self._timed(tool) for tool in tools_from(listed, self._call)]
 
     def decide(self, call: ToolCall) -> Decision:
         """What the rules say of a call."""
@@ -57,6 +57,10 @@ class Catalog:
         rules = [(rule, call.tool_name) for rule in settings.rules]
         rules += [(rule, entry.tool.name) for rule in config.rules]
         return decide(rules, call.arguments, self._otherwise(entry))
+
+    def _timed(self, tool: ClientTool) -> ClientTool:
+        timeout = self._entries[tool.name].upstream.config.call_timeout
+        return replace(tool, hints=replace(tool.hints, timeout=timeout))
 
     def _otherwise(self, entry: _Entry) -> Any:
         config, settings = entry.upstream.config, self._settings

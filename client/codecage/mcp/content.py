@@ -8,16 +8,21 @@ from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent, T
 
 __all__ = ["listed", "lost_result", "not_run_result", "result_of"]
 
-_LOOKS = {"list_functions": "List functions", "get_function_details": "Get function details"}
-_RUNS = {"execute_javascript": "Execute JavaScript", "run_code": "Run code", "run_script": "Run script"}
+_TITLES = {
+    "list_functions": "List functions",
+    "get_function_details": "Get function details",
+    "execute_javascript": "Execute JavaScript",
+    "run_code": "Run code",
+    "run_script": "Run script",
+}
 _META = "codecage/run"
 
 
 def listed(tool: ModelTool) -> Tool:
     """A tool as clients list it."""
-    only_looks = tool.name in _LOOKS
+    only_looks = tool.role != "run"
     annotations = ToolAnnotations(
-        title=(_LOOKS | _RUNS).get(tool.name),
+        title=_TITLES.get(tool.name),
         read_only_hint=only_looks,
         destructive_hint=not only_looks,
         idempotent_hint=only_looks,

@@ -1,9 +1,10 @@
 """One call in front: a run, the questions that it raises, and its progress."""
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from typing import Any
+
+import anyio
 
 from codecage.client import Answer, Ask, Denial, Event, ToolCall, ToolCallsRequested, Toolkit, Verdict
 from codecage.mcp.catalog import Catalog
@@ -51,11 +52,17 @@ class Session:
         return self._task.result()
 
     async def cancel(self) -> None:
-        """End it, if it is not over: the run is killed, and its open calls are cancelled at their servers."""
+        """End it, if it is not over: the run is killed, and its open calls are cancelled at their servers.
+
+        Not to be hurried: whoever waits for this is being cancelled, and a second cancellation would keep the servers
+        from being told.
+        """
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await self._task
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([self._task])
+            if not self._task.cancelled():
+                self._task.exception()  # which nobody else will look at
 
     async def _work(self, tool_name: str, arguments: Mapping[str, Any], options: Mapping[str, Any]) -> Answer:
         self._progress.activate()
