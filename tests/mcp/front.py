@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 import tempfile
@@ -118,6 +119,44 @@ async def over_stdio(
             yield Front(client, [], Path(errlog.name), process)
             doomed = [process, *process.children(recursive=True)]
         assert psutil.wait_procs(doomed, SECONDS)[1] == []
+
+
+@asynccontextmanager
+async def over_http(
+    servers: Mapping[str, Any], *arguments: str, listen: str = "127.0.0.1:0", env: Mapping[str, str] | None = None
+) -> AsyncGenerator[tuple[str, psutil.Popen]]:
+    """A gateway that serves Streamable HTTP: its address and its process. It is told to end, and must end well."""
+    with _files(servers, {}) as (config, errlog):
+        command = [sys.executable, "-m", "codecage.client", "mcp", "--config", str(config), "--http", listen]
+        process = psutil.Popen([*command, *arguments], stderr=errlog, env={**os.environ, **(env or {})})
+        told = Told(Path(errlog.name))
+        try:
+            await until(lambda: told.address or not process.is_running())
+            yield told.address, process
+        finally:
+            await asyncio.to_thread(_end, process)
+
+
+def _end(process: psutil.Popen) -> None:
+    """End a gateway, unless the test has done so, and see that nothing of it is left."""
+    if process.poll() is None:
+        doomed = process.children(recursive=True)
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+        assert psutil.wait_procs(doomed, SECONDS)[1] == []
+
+
+@dataclass
+class Told:
+    """What a gateway has logged."""
+
+    log: Path
+
+    @property
+    def address(self) -> str:
+        """Where it serves; "" before it does."""
+        found = re.search(r"serving at (\S+)", self.log.read_text())
+        return found[1] if found else ""
 
 
 @contextmanager

@@ -5,10 +5,8 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from codecage.client import Client
 from codecage.mcp.catalog import Clash
@@ -61,21 +59,21 @@ def _config(choice: Choice) -> Config:
 
 
 async def _serve(choice: Choice, config: Config, client: Client) -> None:
+    serving = asyncio.create_task(_serve_front(choice, config, client))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, serving.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await serving
+
+
+async def _serve_front(choice: Choice, config: Config, client: Client) -> None:
     async with client, Gateway(client, config, keeps_state=choice.http is None).opened() as gateway:
         if choice.http is not None:
             host, port = choice.http
             await serve_http(gateway, host, port, choice.token)
         else:
-            await _until_signal(serve_stdio(gateway))
-
-
-async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
-    task = asyncio.create_task(work)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+            await serve_stdio(gateway)
 
 
 def _log_to_stderr(level: str) -> None:

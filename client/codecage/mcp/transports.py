@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import hmac
 import logging
-import signal
 from collections.abc import Generator
 from typing import Any
 
+import anyio
 import uvicorn
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -34,7 +34,7 @@ async def serve_stdio(gateway: Gateway) -> None:
 
 
 async def serve_http(gateway: Gateway, host: str, port: int, token: str | None) -> None:
-    """Serve at http://HOST:PORT/mcp until a signal tells us to stop. With a token, every request must bear it.
+    """Serve at http://HOST:PORT/mcp until cancelled. With a token, every request must bear it.
 
     Raises OSError if the address cannot be had.
     """
@@ -44,17 +44,20 @@ async def serve_http(gateway: Gateway, host: str, port: int, token: str | None) 
     config = uvicorn.Config(app, host=host, port=port, log_config=None, access_log=False)
     server = _Server(config)
     with config.bind_socket() as socket:
-        await server.serve(sockets=[socket])
+        serving = asyncio.create_task(server.serve(sockets=[socket]))
+        try:
+            await asyncio.shield(serving)
+        finally:
+            server.should_exit = server.force_exit = True
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([serving])
 
 
 class _Server(uvicorn.Server):
-    """Tells where it serves, since with port 0 nobody else knows; and ends by a signal without dying of it."""
+    """Tells where it serves, since with port 0 nobody else knows. Signals are the command's business."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
 
     async def startup(self, sockets: Any = None) -> None:

@@ -1,6 +1,7 @@
 """One MCP server behind us: connected, watched, connected again."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,7 +21,7 @@ _log = logging.getLogger("codecage.mcp")
 _FIRST_WAIT = 0.2  # seconds until the server is tried again, doubled each time
 _LONGEST_WAIT = 30.0
 _CONNECT_SECONDS = 60.0  # a first `npx` or `uvx` may have to download its package
-_CALL_WAIT = 10.0  # seconds that a call waits for a server that is being connected again
+_CALL_WAIT = 10.0  # seconds after a loss in which calls wait for the server to be connected again
 
 
 class Upstream:
@@ -42,6 +43,7 @@ class Upstream:
         self._changed = changed
         self._link: Link | None = None
         self._up = asyncio.Event()
+        self._away_since = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
         """Keep the server connected until cancelled."""
@@ -110,19 +112,17 @@ class Upstream:
 
     async def _open_link(self) -> Link:
         """Raises ToolError: nothing was sent, so that the call may be made again."""
-        try:
-            async with asyncio.timeout(_CALL_WAIT):
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._away_since + _CALL_WAIT):
                 await self._up.wait()
-        except TimeoutError:
-            pass
         if self._link is None:
             message = f"the MCP server {self.name!r} is not there: {self.fault}"
             raise ToolError(message, code="upstream_unavailable", retryable=True)
         return self._link
 
     def _down(self, fault: str) -> None:
-        self._link = None
-        self._up.clear()
+        if self.fault is None:
+            self._away_since = asyncio.get_running_loop().time()
         self.fault = fault
         _log.warning("the MCP server %r is away: %s", self.name, fault)
 
