@@ -47,14 +47,20 @@ class CompiledSchema:
     weight: int = 0
     """What it takes in memory, in bytes, estimated from above."""
 
-    def mismatch(self, arguments: bytes) -> str:
-        """What is wrong with `arguments`, an object in JSON, in words with paths; "" if nothing is known to be."""
+    def mismatch(self, text: bytes) -> str:
+        """What is wrong with a value in JSON, in words with paths; "" if nothing is known to be.
+
+        What is no JSON fits: somebody else tells that.
+        """
         if self._validator is None:
             return ""
-        if self.cost * len(arguments) > _MAX_WORK:
+        if self.cost * len(text) > _MAX_WORK:
             return ""
-        value = orjson.loads(arguments)
-        if len(arguments) <= _TOLD_BYTES:
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return ""
+        if len(text) <= _TOLD_BYTES:
             return "; ".join(_told(error) for error in islice(self._validator.iter_errors(value), _MAX_TOLD))
         try:
             # Stops at the first mismatch: there may be as many as there are values.

@@ -77,14 +77,19 @@ class ToolSet:
 
     @cached_property
     def json(self) -> str:
-        """Names and descriptions as the worker takes them."""
+        """The names, and the identifiers that lead to them, as the worker takes them."""
         identifiers = {index: identifier for identifier, index in self.names.identifiers.items()}
         return orjson.dumps(
             [
-                [tool.name, tool.description, *([identifiers[index]] if index in identifiers else [])]
+                [tool.name, identifiers[index]] if index in identifiers else tool.name
                 for index, tool in enumerate(self.tools)
             ]
         ).decode()
+
+    @cached_property
+    def descriptions_json(self) -> str:
+        """The descriptions, as the worker takes them."""
+        return orjson.dumps([tool.description for tool in self.tools]).decode()
 
     def without(self, names: frozenset[str]) -> ToolSet:
         """Those that have none of these names."""

@@ -40,7 +40,8 @@ def test_a_script_is_given_to_the_worker_with_its_rules() -> None:
     new_run(worker, calls=7)
     (frame,) = worker.sent
     assert frame.script.source == "return 1"
-    assert frame.script.tools_json == '[["read",""],["write",""]]'
+    assert frame.script.tools_json == '["read","write"]'
+    assert frame.script.descriptions_json == '["",""]'
     assert '"calls":7' in frame.script.rules_json
 
 
