@@ -15,6 +15,9 @@ LOOKING = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint":
 RUNNING = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": True}
 
 
+pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+
+
 @pytest.fixture
 def sidecar(shared_service: ServiceProcess) -> tuple[str, str]:
     return "--server", shared_service.address
@@ -115,7 +118,8 @@ async def test_the_dialect_of_the_file_counts_unless_the_command_line_has_one(si
 
 async def test_a_budget_of_tokens_and_a_detail_make_the_description_shorter(sidecar: tuple[str, str]) -> None:
     lengths: list[int] = []
-    for settings in ({}, {"detail": "signatures"}, {"detail": "names"}, {"maxTokens": 600}):
+    each: tuple[dict[str, Any], ...] = ({}, {"detail": "signatures"}, {"detail": "names"}, {"maxTokens": 600})
+    for settings in each:
         async with over_stdio(SERVERS, *sidecar, **settings) as front:
             lengths.append(len((await front.client.list_tools()).tools[0].description or ""))
     full, signatures, names, budget = lengths

@@ -17,6 +17,9 @@ from tests.support.service import ServiceProcess
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
+pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+
+
 @pytest.fixture
 def sidecar(shared_service: ServiceProcess) -> tuple[str, str]:
     """Options with which the gateway runs its scripts in a service that is there already."""

@@ -18,6 +18,9 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 CHANGE = {"code": "const made = await tools.w__change({ word: 'it' }); return made.changed;"}
 
 
+pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+
+
 @pytest.fixture
 def sidecar(shared_service: ServiceProcess) -> tuple[str, str]:
     return "--server", shared_service.address

@@ -8,6 +8,8 @@ import pytest
 from tests.mcp.front import Person, over_stdio, text_of, until, wicked
 from tests.support.service import ServiceProcess
 
+pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+
 
 @pytest.fixture
 def sidecar(shared_service: ServiceProcess) -> tuple[str, str]:
