@@ -90,7 +90,8 @@ async def test_the_id_is_that_of_the_content(bench: Bench) -> None:
         {"hints": pb.ToolHints(serial_key=pb.SerialKey(group="g", argument="a"))},
         {"hints": pb.ToolHints(serial_key=pb.SerialKey(group="ga", argument="a"))},
     ]
-    ids = {await register(bench, [pb.Tool(**{"name": "a", **change})]) for change in [{}, *changes]}
+    listed: list[dict[str, Any]] = [{"name": "a", **change} for change in [{}, *changes]]
+    ids = {await register(bench, [pb.Tool(**fields)]) for fields in listed}
     assert len(ids) == 1 + len(changes)
 
 

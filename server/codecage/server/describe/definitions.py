@@ -37,7 +37,7 @@ _DETAILS = (
     "that do not exist are listed as unknown. Ask for all that you need at once. Do not use it for functions whose "
     "schemas you have seen."
 )
-_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+_NO_ARGUMENTS: Mapping[str, object] = {"type": "object", "properties": {}, "additionalProperties": False}
 _FUNCTIONS = {
     "type": "object",
     "properties": {
