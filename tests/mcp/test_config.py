@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codecage.mcp.config import Config, ConfigError, load
+from codecage.mcp.schema import config_schema
 
 
 def written(folder: Path, document: Any) -> Path:
@@ -36,7 +37,7 @@ def test_files_of_existing_clients_are_read_as_they_are(tmp_path: Path) -> None:
     assert (files.transport, files.command, files.args) == ("stdio", "npx", ("-y", "server-files", "."))
     assert files.env == {"KEY": "t0ps3cret"}
     assert (remote.transport, remote.url) == ("http", "https://example.org/mcp")
-    assert remote.headers == {"A": "T t0ps3cret"}
+    assert remote.headers == {"A": "Bearer t0ps3cret"}
     assert "t0ps3cret" not in repr(remote)
     assert (other.command, other.disabled) == ("sh", True)
     assert (config.settings.dialect, config.settings.default, config.settings.approve_read_only) == (
@@ -88,3 +89,8 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, document: Any, told: s
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         load(tmp_path / "none.json")
+
+
+def test_the_schema_in_the_documentation_is_that_of_the_program() -> None:
+    documented = Path(__file__).resolve().parents[2] / "docs" / "mcp.schema.json"
+    assert json.loads(documented.read_text()) == config_schema(), "python -m codecage.mcp.schema > docs/mcp.schema.json"

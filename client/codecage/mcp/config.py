@@ -38,24 +38,34 @@ def _one_spelling(value: object) -> object:
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
+    )
 
 
 class ServerConfig(BaseModel):
     """One server behind us. Keys of other clients that we do not know are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
+    )
 
     type: Annotated[Literal["stdio", "http"] | None, BeforeValidator(_one_spelling)] = None
     """Absent: stdio if there is a command, http if there is a url."""
     command: str | None = None
+    """The program to start."""
     args: tuple[str, ...] = ()
+    """Its arguments."""
     env: Mapping[str, str] = Field(default_factory=dict[str, str])
     """Added to HOME, LOGNAME, PATH, SHELL, TERM and USER; nothing else of our environment reaches the server."""
     cwd: str | None = None
+    """The folder to start it in."""
     url: str | None = Field(default=None, validation_alias=AliasChoices("url", "serverUrl", "httpUrl"))
+    """Where it serves Streamable HTTP."""
     headers: Mapping[str, str] = Field(default_factory=dict[str, str], repr=False)
+    """Sent with every request."""
     disabled: bool = False
+    """It is left out."""
     first_class: bool = False
     """Its tools keep their names; those of other servers are called `server__tool`."""
     default: Action | None = None
@@ -115,10 +125,12 @@ class Settings(_Strict):
 class Config(BaseModel):
     """The whole file."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, use_attribute_docstrings=True)
 
     servers: Mapping[str, ServerConfig] = Field(alias="mcpServers")
+    """The servers behind us, by name."""
     settings: Settings = Field(default_factory=Settings, alias="codecage")
+    """What we add."""
 
 
 def load(path: Path, environment: Mapping[str, str] = os.environ) -> Config:

@@ -5,12 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 __all__ = ["Condition", "found"]
-
-_ABSENT = object()
 
 
 class Condition(BaseModel):
@@ -20,7 +18,7 @@ class Condition(BaseModel):
     expressions are those of Rust's regex crate, which takes time linear in the text, whatever a script sends.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     regex: str | None = None
     """Found anywhere in a string."""
@@ -28,7 +26,7 @@ class Condition(BaseModel):
     """Fits a whole string: * is any text, ? any one character."""
     under: str | None = None
     """A string that is this path, or a path below it, once `.` and `..` are worked off. Links are not followed."""
-    equals: Any = Field(default=_ABSENT)
+    equals: Any = None
     """Is this JSON value."""
     _test: Callable[[Any], bool] = PrivateAttr()
 
@@ -39,15 +37,14 @@ class Condition(BaseModel):
 
     @model_validator(mode="after")
     def _one_key(self) -> "Condition":
-        given = [self.regex is not None, self.glob is not None, self.under is not None, self.equals is not _ABSENT]
-        if sum(given) != 1:
+        if len(self.model_fields_set) != 1:
             raise ValueError("needs exactly one of regex, glob, under and equals")
         self._test = self._made()
         return self
 
     def is_met(self, value: Any, *, by_every_item: bool) -> bool:
         """Whether a value meets the condition; `by_every_item` says whether a list needs all of its items to."""
-        if not isinstance(value, list) or self.equals is not _ABSENT:
+        if not isinstance(value, list) or "equals" in self.model_fields_set:
             return self._test(value)
         items = cast("Sequence[Any]", value)
         if by_every_item:

@@ -19,9 +19,10 @@ _STRICTEST: tuple[Action, ...] = ("deny", "ask", "allow")
 class Rule(BaseModel):
     """One rule: for these tools, with such arguments, do this."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     action: Action
+    """What becomes of the call."""
     tool: str = "*"
     """Names of tools, with * for any text and ? for any one character."""
     arguments: Mapping[str, Condition] = Field(default_factory=dict[str, Condition])
