@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
-from tests.mcp.front import Person, over_stdio, text_of, until, wicked
+from tests.mcp.front import Front, Person, over_stdio, text_of, until, wicked
 from tests.support.service import ServiceProcess
 
 pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
@@ -91,3 +92,21 @@ async def test_a_service_that_was_lost_is_told_and_nothing_is_run_again(service:
         later = await front.run("run_script", "return 1")
         assert later.is_error
         assert "was not run" in text_of(later)
+
+
+async def test_a_service_of_its_own_that_was_lost_is_started_anew() -> None:
+    async with over_stdio({"w": wicked()}) as front:
+        assert await front.text("return 1") == "1"
+        service_of(front).kill()
+        lost = await front.run("run_script", "return 2")
+        assert lost.is_error
+        await front.logged("the service is lost, and another one is started")
+        while (result := await front.run("run_script", "return await tools.w__look({ word: 'new' })")).is_error:
+            assert "was not run" in text_of(result) or "was lost" in text_of(result)
+        assert text_of(result) == "new"
+
+
+def service_of(front: Front) -> psutil.Process:
+    """The service that a gateway has started."""
+    (service,) = [each for each in front.process.children() if "codecage.server" in each.cmdline()]
+    return service

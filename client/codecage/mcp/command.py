@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from codecage.mcp.catalog import Clash
 from codecage.mcp.config import Config, ConfigError, load
 from codecage.mcp.gateway import Gateway
 from codecage.mcp.groups import first_of
+from codecage.mcp.service import Service
 from codecage.mcp.transports import is_loopback, serve_http, serve_stdio
 
 __all__ = ["Choice", "Refused", "serve"]
@@ -36,14 +38,17 @@ class Choice:
     log_level: str
 
 
-def serve(choice: Choice, client: Client) -> None:
-    """Serve until the client in front is gone, or until a signal. Raises Refused and CodecageError."""
+def serve(choice: Choice, client: Client, another: Callable[[], Client] | None) -> None:
+    """Serve until the client in front is gone, or until a signal. Raises Refused and CodecageError.
+
+    `another` makes a client to take the place of one whose service is lost; None: it is waited for.
+    """
     if choice.http is not None and choice.token is None and not is_loopback(choice.http[0]):
         raise Refused(f"whoever reaches {choice.http[0]} could run tools: set a token in CODECAGE_MCP_TOKEN")
     try:
         config = _config(choice)
         _log_to_stderr(choice.log_level)
-        asyncio.run(_serve(choice, config, client))
+        asyncio.run(_serve(choice, config, client, another))
     except Exception as error:
         first = first_of(error)
         if isinstance(first, (ConfigError, Clash, OSError)):
@@ -58,8 +63,8 @@ def _config(choice: Choice) -> Config:
     return config.model_copy(update={"settings": config.settings.model_copy(update={"dialect": choice.dialect})})
 
 
-async def _serve(choice: Choice, config: Config, client: Client) -> None:
-    serving = asyncio.create_task(_serve_front(choice, config, client))
+async def _serve(choice: Choice, config: Config, client: Client, another: Callable[[], Client] | None) -> None:
+    serving = asyncio.create_task(_serve_front(choice, config, Service(client, another)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, serving.cancel)
@@ -67,8 +72,8 @@ async def _serve(choice: Choice, config: Config, client: Client) -> None:
         await serving
 
 
-async def _serve_front(choice: Choice, config: Config, client: Client) -> None:
-    async with client, Gateway(client, config, keeps_state=choice.http is None).opened() as gateway:
+async def _serve_front(choice: Choice, config: Config, service: Service) -> None:
+    async with service.opened(), Gateway(service, config, keeps_state=choice.http is None).opened() as gateway:
         if choice.http is not None:
             host, port = choice.http
             await serve_http(gateway, host, port, choice.token)

@@ -7,13 +7,14 @@ from collections.abc import AsyncGenerator, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from codecage.client import Client, Limits, NotRun, Policy, Retry, Toolkit, ToolkitOptions
+from codecage.client import CodecageError, Limits, NotRun, Policy, Retry, Toolkit, ToolkitOptions
 from codecage.mcp.catalog import Catalog, Clash
 from codecage.mcp.config import Config
 from codecage.mcp.content import listed, lost_result, not_run_result, result_of
 from codecage.mcp.listeners import Listeners
 from codecage.mcp.parking import Parking
 from codecage.mcp.questions import Channel, DirectChannel, NoChannel, RoundsChannel, can_be_asked
+from codecage.mcp.service import Service
 from codecage.mcp.session import Session
 from codecage.mcp.upstream import Upstream
 from mcp import MCPError
@@ -40,9 +41,9 @@ _Context = ServerRequestContext[Any, Any]
 class Gateway:
     """Owns the servers behind us and the calls that wait; `opened` opens it and closes it."""
 
-    def __init__(self, client: Client, config: Config, *, keeps_state: bool) -> None:
+    def __init__(self, service: Service, config: Config, *, keeps_state: bool) -> None:
         """`keeps_state`: there is one client in front, so that what one script stores is there for its next one."""
-        self._client = client
+        self._service = service
         self._config = config
         self._keeps_state = keeps_state
         self._upstreams = [
@@ -89,12 +90,13 @@ class Gateway:
 
     async def _keep_renewed(self) -> None:
         while True:
-            await self._changed.wait()
+            await _either(self._changed, self._service.renewed)
             self._changed.clear()
+            self._service.renewed.clear()
             before = self._described().model_tools
             try:
                 await self._renew()
-            except (Clash, NotRun) as error:
+            except (Clash, CodecageError) as error:
                 _log.error("the tools behind us have changed, and the old ones are kept: %s", error)
                 continue
             if self._described().model_tools != before:
@@ -114,7 +116,7 @@ class Gateway:
             options["max_tokens"] = settings.max_tokens
         if self._toolkit is not None:
             options["state"] = self._toolkit.state
-        self._toolkit = await self._client.toolkit(catalog.tools(), **options)
+        self._toolkit = await self._service.client.toolkit(catalog.tools(), **options)
         self._catalog = catalog
 
     def _described(self) -> Toolkit:
@@ -166,12 +168,25 @@ class Gateway:
                     return InputRequiredResult(input_requests={**requests}, request_state=state)
             else:
                 await session.wait()
-            return _result(session)
+            return self._result(session)
         except asyncio.CancelledError:
             await session.cancel()
             raise
         finally:
             session.attach(None)
+
+    def _result(self, session: Session) -> CallToolResult:
+        try:
+            return result_of(session.answer())
+        except NotRun as error:
+            self._service.doubt()
+            return not_run_result(error)
+        except asyncio.CancelledError:
+            return lost_result("it was cancelled")
+        except Exception as error:  # noqa: BLE001  # a fault of ours must not look as if nothing had happened
+            self._service.doubt()
+            _log.exception("a run was lost")
+            return lost_result(str(error))
 
 
 def _channel(context: _Context) -> Channel:
@@ -182,13 +197,11 @@ def _channel(context: _Context) -> Channel:
     return DirectChannel(context.session, context.request_id)
 
 
-def _result(session: Session) -> CallToolResult:
+async def _either(*events: asyncio.Event) -> None:
+    """Wait until one of them is set."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
     try:
-        return result_of(session.answer())
-    except NotRun as error:
-        return not_run_result(error)
-    except asyncio.CancelledError:
-        return lost_result("it was cancelled")
-    except Exception as error:  # noqa: BLE001  # a fault of ours must not look as if nothing had happened
-        _log.exception("a run was lost")
-        return lost_result(str(error))
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()

@@ -35,6 +35,7 @@ def mcp(
     Exits with 0 when the client is gone, 2 for a wrong configuration, 3 if there is no server to run scripts.
     """
     _check_extra()
+    from codecage.client import Client
     from codecage.mcp.command import Choice, Refused, serve
 
     address = None if http is None else _address(http)
@@ -42,7 +43,7 @@ def mcp(
     client = client_of(server)
     try:
         with told_errors(after_loss="; calls that were made may have had effects"):
-            serve(choice, client)
+            serve(choice, client, None if server else Client.local)
     except Refused as error:
         raise complain(str(error), ExitCode.USAGE) from error
 
