@@ -78,6 +78,7 @@ FRAMES = st.one_of(
     st.builds(lambda output: wire.WorkerFrame(output=output), OUTPUTS),
     st.just(wire.WorkerFrame()),
     st.just(wire.WorkerFrame(ready=wire.Ready())),
+    st.builds(lambda kind: wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)), st.integers(0, 3)),
 )
 
 SUCCESSES = st.builds(

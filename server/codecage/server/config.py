@@ -62,7 +62,7 @@ class Settings(BaseSettings):
         default="auto", description="How workers get their engine."
     )
     catalogs: int = Field(default=1000, ge=1, le=1_000_000, description="Catalogues kept for runs to name.")
-    catalog_memory: int = Field(default=256, ge=1, le=1 << 20, description="Memory for catalogues, in MiB.")
+    catalog_memory: int = Field(default=512, ge=1, le=1 << 20, description="Memory for catalogues, in MiB.")
     max_memory: int = Field(
         default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB."
     )

@@ -29,6 +29,8 @@ __all__ = ["describe"]
 _MAX_QUERY_BYTES = 1 << 10
 _MAX_NAMES = 1_000
 _MAX_TEMPLATE_BYTES = 64 << 10
+_MAX_ANSWER_BYTES = 15 << 20
+"""Callers are told to take messages of 16 MiB."""
 _KEPT_FORMS = 4
 """Ways of writing calls whose texts are kept for one catalogue."""
 
@@ -99,6 +101,9 @@ def describe(message: pb.DescribeRequest, ceilings: Limits, catalog: Catalog | N
     for definition in definitions_of(request.dialect, request.policy, request.limits):
         response.model_tools.append(_model_tool(request, definition, page))
     _add_tools(response, request, page)
+    if response.ByteSize() > _MAX_ANSWER_BYTES:
+        reason = f"the answer would have {response.ByteSize()} bytes, more than {_MAX_ANSWER_BYTES}: ask for pages"
+        raise InvalidRequest(FieldViolation("max_tools", reason))
     return response
 
 
