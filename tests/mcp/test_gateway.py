@@ -152,7 +152,6 @@ async def test_a_client_is_told_when_the_tools_have_changed(sidecar: tuple[str, 
     [
         ({"a": wicked(firstClass=True), "b": wicked(firstClass=True)}, "two tools would be called 'look'"),
         ({"a": {}}, "mcpServers.a: needs either a command or a url"),
-        ({"a": wicked(), "a__look": {"command": ""}, "b": wicked(type="http")}, "is of type http, and has a command"),
     ],
 )
 async def test_what_cannot_be_served_is_refused_at_the_start(
