@@ -19,7 +19,7 @@ import psutil
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
-SECONDS = 40.0
+SECONDS = 60.0
 """The end of every wait. Nothing takes this long; a loaded machine must not make a test fail."""
 WICKED = Path(__file__).with_name("wicked_server.py")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 AGENTS = Path(__file__).resolve().parents[2] / "examples" / "agents"
-SECONDS = 100.0
+SECONDS = 150.0
 
-pytestmark = pytest.mark.timeout(150)
+pytestmark = pytest.mark.timeout(200)
 
 
 async def output_of(program: str, *arguments: str) -> str:

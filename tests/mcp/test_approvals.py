@@ -15,7 +15,7 @@ CHANGE = "const made = await tools.w__change({ word: 'it' }); return made.change
 CAUGHT = "return await tools.w__change({ word: 'it' }).catch((error) => [error.code, error.message]);"
 
 
-pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+pytestmark = pytest.mark.timeout(200)  # two processes a test, and as many servers behind them
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ LOOKING = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint":
 RUNNING = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": True}
 
 
-pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+pytestmark = pytest.mark.timeout(200)  # two processes a test, and as many servers behind them
 
 
 @pytest.fixture

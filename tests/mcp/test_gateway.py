@@ -17,7 +17,7 @@ from tests.support.service import ServiceProcess
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
-pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+pytestmark = pytest.mark.timeout(200)  # two processes a test, and as many servers behind them
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.support.service import ServiceProcess
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
-pytestmark = pytest.mark.timeout(150)
+pytestmark = pytest.mark.timeout(200)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 CHANGE = {"code": "const made = await tools.w__change({ word: 'it' }); return made.changed;"}
 
 
-pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+pytestmark = pytest.mark.timeout(200)  # two processes a test, and as many servers behind them
 
 
 @pytest.fixture

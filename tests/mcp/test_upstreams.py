@@ -9,7 +9,7 @@ import pytest
 from tests.mcp.front import Front, Person, over_stdio, text_of, until, wicked
 from tests.support.service import ServiceProcess
 
-pytestmark = pytest.mark.timeout(150)  # two processes a test, and as many servers behind them
+pytestmark = pytest.mark.timeout(200)  # two processes a test, and as many servers behind them
 
 
 @pytest.fixture

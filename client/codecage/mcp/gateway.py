@@ -36,6 +36,8 @@ __all__ = ["Gateway"]
 
 _log = logging.getLogger("codecage.mcp")
 _Context = ServerRequestContext[Any, Any]
+_START_SECONDS = 20.0  # in which clients do not give up waiting for the first answer
+_AGAIN_SECONDS = 1.0
 
 
 class Gateway:
@@ -75,7 +77,7 @@ class Gateway:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each.run(), name=f"upstream {each.name}") for each in self._upstreams]
             try:
-                await asyncio.gather(*(each.settled.wait() for each in self._upstreams))
+                await self._until_settled()
                 self._changed.clear()
                 await self._renew()
                 tasks.append(group.create_task(self._keep_renewed()))
@@ -84,6 +86,13 @@ class Gateway:
                 for task in tasks:
                     task.cancel()
                 await self._parking.aclose()
+
+    async def _until_settled(self) -> None:
+        """Until every server is there or has failed; who takes longer joins later."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_START_SECONDS):
+                for upstream in self._upstreams:
+                    await upstream.settled.wait()
 
     def _note_change(self) -> None:
         self._changed.set()
@@ -96,8 +105,13 @@ class Gateway:
             before = self._described().model_tools
             try:
                 await self._renew()
-            except (Clash, CodecageError) as error:
+            except Clash as error:
                 _log.error("the tools behind us have changed, and the old ones are kept: %s", error)
+                continue
+            except CodecageError as error:
+                _log.warning("the tools behind us have changed, and cannot be described yet: %s", error)
+                await asyncio.sleep(_AGAIN_SECONDS)
+                self._changed.set()
                 continue
             if self._described().model_tools != before:
                 await self._bus.publish(ToolsListChanged())
