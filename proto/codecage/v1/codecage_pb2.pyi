@@ -78,7 +78,7 @@ class _Detail:
 class _DetailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Detail.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     DETAIL_UNSPECIFIED: _Detail.ValueType  # 0
-    """Not said: full."""
+    """Not said: what the dialect does, signatures in goose and devoxxgenie, full in the others."""
     DETAIL_NAMES: _Detail.ValueType  # 1
     """Names alone."""
     DETAIL_SIGNATURES: _Detail.ValueType  # 2
@@ -90,7 +90,7 @@ class Detail(_Detail, metaclass=_DetailEnumTypeWrapper):
     """How much a description says of each tool."""
 
 DETAIL_UNSPECIFIED: Detail.ValueType  # 0
-"""Not said: full."""
+"""Not said: what the dialect does, signatures in goose and devoxxgenie, full in the others."""
 DETAIL_NAMES: Detail.ValueType  # 1
 """Names alone."""
 DETAIL_SIGNATURES: Detail.ValueType  # 2

@@ -80,6 +80,11 @@ class Catalog:
         }
         return _TOOL_BYTES * len(self.tools.tools) + _TEXT_FACTOR * texts + sum(schemas.values())
 
+    def prepare(self) -> list[pb.Warning]:
+        """Makes now what would be made when it is first needed. What there is to say of the tools."""
+        _ = self.id, self.weight, self.tools.json, self.tools.descriptions_json
+        return warnings_of(self.tools)
+
     def tools_for(self, dialect: Dialect) -> ToolSet:
         """What a script of the dialect may call; the same object each time."""
         return self._of_dialects.setdefault(dialect.model_tools, self.tools.without(dialect.model_tools))

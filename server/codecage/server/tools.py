@@ -77,14 +77,9 @@ class ToolSet:
 
     @cached_property
     def json(self) -> str:
-        """The names, and the identifiers that lead to them, as the worker takes them."""
-        identifiers = {index: identifier for identifier, index in self.names.identifiers.items()}
-        return orjson.dumps(
-            [
-                [tool.name, identifiers[index]] if index in identifiers else tool.name
-                for index, tool in enumerate(self.tools)
-            ]
-        ).decode()
+        """The map of names as the worker takes it; written out, so that the engine's own parser makes all of it."""
+        names = self.names
+        return orjson.dumps({"names": names.names, "indexes": names.indexes, "identifiers": names.identifiers}).decode()
 
     @cached_property
     def descriptions_json(self) -> str:

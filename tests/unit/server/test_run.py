@@ -42,7 +42,11 @@ def test_a_script_is_given_to_the_worker_with_its_rules() -> None:
     new_run(worker, calls=7)
     (frame,) = worker.sent
     assert frame.script.source == "return 1"
-    assert frame.script.tools_json == '["read","write"]'
+    assert json.loads(frame.script.tools_json) == {
+        "names": ["read", "write"],
+        "indexes": {"read": 0, "write": 1},
+        "identifiers": {},
+    }
     assert frame.script.descriptions_json == '["",""]'
     assert '"calls":7' in frame.script.rules_json
 
@@ -58,9 +62,13 @@ def test_a_long_list_of_tools_is_sent_to_a_worker_that_asks_for_it() -> None:
     assert not worker.sent[0].script.HasField("descriptions_json")
     for kind in LISTINGS:
         run.on_frame(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)), START + 1)
-    names, descriptions = (json.loads(frame.listing.json) for frame in worker.sent[1:])
-    assert names[7] == ["tool-7", "tool_7"]
-    assert (len(names), descriptions) == (1000, ["It does a lot."] * 1000)
+    tools_map, descriptions = (json.loads(frame.listing.json) for frame in worker.sent[1:])
+    assert (tools_map["names"][7], tools_map["identifiers"]["tool_7"], tools_map["indexes"]["tool-7"]) == (
+        "tool-7",
+        7,
+        7,
+    )
+    assert (len(tools_map["names"]), descriptions) == (1000, ["It does a lot."] * 1000)
     assert run.is_computing
     run.on_frame(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=LISTINGS[0])), START + 2)
     assert finished_of(run).code == "worker_lost"

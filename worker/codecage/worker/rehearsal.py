@@ -46,7 +46,13 @@ _RULES: dict[str, Any] = {
 _SCRIPT = wire.Script(
     source=_SOURCE,
     input_json='{"start":1}',
-    tools_json=json.dumps(["sample", ["other-tool", "other_tool"]]),
+    tools_json=json.dumps(
+        {
+            "names": ["sample", "other-tool"],
+            "indexes": {"sample": 0, "other-tool": 1},
+            "identifiers": {"other_tool": 1},
+        }
+    ),
     descriptions_json=json.dumps(["A sample.", "Another."]),
     rules_json=json.dumps(_RULES),
     memory_bytes=64 << 20,

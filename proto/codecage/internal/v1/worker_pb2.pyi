@@ -430,8 +430,9 @@ class Script(_message.Message):
     input_json: _builtins.str
     """The value of `input` as JSON text."""
     tools_json: _builtins.str
-    """The tools, as a JSON list of name, or [name, identifier] where an identifier leads to it as well. Unset: too long to
-    be sent to a script that may not look at it; the worker asks for it when it does.
+    """The tools, as a JSON object: `names` is the list of them, `indexes` has the index of each name in it, and
+    `identifiers` those of the identifiers that lead to a tool of another name. Unset: too long to be sent to a script
+    that may not look at it; the worker asks for it when it does.
     """
     rules_json: _builtins.str
     """The rules as one JSON object, read by the prelude alone."""
@@ -448,7 +449,7 @@ class Script(_message.Message):
     check_only: _builtins.bool
     """Only compile, and tell what was found as the value."""
     descriptions_json: _builtins.str
-    """The descriptions of the tools for ALL_TOOLS, as a JSON list in the order of tools_json. Unset: as there."""
+    """The descriptions of the tools for ALL_TOOLS, as a JSON list in the order of the names. Unset: as there."""
     def __init__(
         self,
         *,

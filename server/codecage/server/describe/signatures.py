@@ -19,7 +19,9 @@ __all__ = ["CallText", "ToolText", "namespace_of"]
 
 _MAX_LINE = 240
 """Characters of the arguments' type in one line; beyond them it is written in less depth."""
-_LINE_DETAILS = tuple(Detail(depth, members, is_full=False) for depth, members in ((3, 40), (2, 30), (1, 24)))
+_LINE_DETAILS = tuple(
+    Detail(depth, members, is_full=False, parts=200, characters=2_000) for depth, members in ((3, 40), (2, 30), (1, 24))
+)
 _PLAIN = re.compile(r"[^\s,\"'`]+")
 _SEPARATORS = ("__", ".", "/", ":")
 _OUTPUT_MARK = "r"  # in the names of its types, so that they differ from those of the arguments

@@ -18,8 +18,8 @@ from codecage.server.schemadoc import items_of, members_of, pointed
 
 __all__ = ["Detail", "TypeWriter"]
 
-_MAX_PARTS = 2_000
-"""Subschemas that are written of one schema; the others are `unknown`."""
+_MAX_LITERAL = 500
+"""Characters of one literal; for a longer one stands what kind of value it is."""
 _MAX_DEPTH = 24
 _MAX_NESTING = 60
 """The same for schemas within each other that are about one and the same value."""
@@ -48,6 +48,10 @@ class Detail:
     """Members of one object, the required ones first."""
     is_full: bool = True
     """On several lines, with comments, and with a name for each type that is referred to."""
+    parts: int = 2_000
+    """Subschemas that are written of one schema; the others are `unknown`."""
+    characters: int = 100_000
+    """Characters of names, literals and comments, after which everything is `unknown`."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +82,23 @@ class TypeWriter:
     """What there is to say about them."""
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _pending: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    _owner: str = ""
+    """The named type that is being written; "" for the type of the whole document."""
+    _aliases: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """For each named type those that it needs to be known itself: not in an object or a list."""
     _parts: int = 0
+    _characters: int = 0
     _inside: tuple[int, ...] = ()
 
     def write(self, indent: str = "") -> str:
         """The type of the whole document; lines after the first begin with `indent`."""
         written = self._type(self.root, indent, 0).text
         while self._pending:
-            name, target = self._pending.pop()
-            self.named[name] = self._type(target, "", 0).text
-            self.comments[name] = self._comment(target)
-        for name in self.named:
-            if _is_cycle(name, self.named):
-                self.named[name] = "unknown"
+            self._owner, target = self._pending.pop()
+            self.named[self._owner] = self._type(target, "", 0).text
+            self.comments[self._owner] = self._comment(target)
+        for name in _on_cycles(self._aliases):
+            self.named[name] = "unknown"
         return written
 
     def declarations(self) -> list[str]:
@@ -103,7 +111,7 @@ class TypeWriter:
             return _NEVER
         members = members_of(schema)
         self._parts += 1
-        if not members or self._parts > _MAX_PARTS:
+        if not members or self._parts > self.detail.parts or self._characters > self.detail.characters:
             return _UNKNOWN
         if id(schema) in self._inside or len(self._inside) > _MAX_NESTING:
             return _UNKNOWN  # only a reference leads back, and in full detail it has a name
@@ -141,6 +149,8 @@ class TypeWriter:
         if name is None:
             name = self._names[id(target)] = self._name(reference)
             self._pending.append((name, target))  # written later: references may follow each other without end
+        if depth == 0:
+            self._aliases.setdefault(self._owner, set()).add(name)
         return _Type(name)
 
     def _target(self, reference: str) -> Any:
@@ -175,10 +185,11 @@ class TypeWriter:
 
     def _own(self, schema: dict[str, Any], indent: str, depth: int) -> _Type:
         """What the keywords of the schema itself say, without those that combine schemas."""
-        if "const" in schema:
-            return _Type(_literal(schema["const"]))
-        if items_of(schema.get("enum")):
-            return _literals(items_of(schema["enum"]))
+        values = [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
+        if values:
+            written = _literals(values)
+            self._characters += len(written.text)
+            return written
         kinds = [schema["type"]] if isinstance(schema.get("type"), str) else items_of(schema.get("type"))
         known = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
         if known:
@@ -196,6 +207,7 @@ class TypeWriter:
         """The type of what is no member of an object, with its constraints behind it."""
         written = self._type(schema, indent, depth)
         notes = constraints(members_of(schema)) if self.detail.is_full else ""
+        self._characters += len(notes)
         return _Type(f"{written.within(2)} /* {notes} */") if notes else written
 
     def _array(self, schema: dict[str, Any], indent: str, depth: int) -> _Type:
@@ -259,6 +271,7 @@ class TypeWriter:
             written = self._type(fields[name], inner, depth + 1).text
             key = name if is_identifier(name) else quoted(name)
             comment = self._comment(fields[name]) if self.detail.is_full else ""
+            self._characters += len(key) + len(comment)
             if comment:
                 lines.append(f"/** {comment} */")
             lines.append(f"{key}{'' if name in required else '?'}: {written};")
@@ -297,7 +310,8 @@ def _literal(value: Any) -> str:
 
 
 def _literals(values: list[Any]) -> _Type:
-    shown = [_literal(value) for value in values[:_MAX_LITERALS]]
+    literals = ((value, _literal(value)) for value in values[:_MAX_LITERALS])
+    shown = [text if len(text) <= _MAX_LITERAL else _kind_of(value) for value, text in literals]
     if len(values) > _MAX_LITERALS:
         kinds = sorted({_kind_of(value) for value in values[_MAX_LITERALS:]})
         shown.append(f"/* or {len(values) - _MAX_LITERALS} more */ {' | '.join(kinds)}")
@@ -337,13 +351,16 @@ def _intersection(types: Iterable[_Type]) -> _Type:
     return _Type(" & ".join(each.within(1) for each in kept.values()), 1)
 
 
-def _is_cycle(name: str, named: Mapping[str, str]) -> bool:
-    """Whether a name stands for nothing but itself."""
-    written = named[name]
-    for _ in range(len(named)):
-        if written == name:
-            return True
-        if written not in named:
-            return False
-        written = named[written]
-    return True
+def _on_cycles(aliases: Mapping[str, set[str]]) -> set[str]:
+    """The names that stand, in the end, for themselves."""
+    found: set[str] = set()
+    for start in aliases:
+        pending, seen = [start], set[str]()
+        while pending:
+            for name in aliases.get(pending.pop(), ()):
+                if name == start:
+                    found.add(start)
+                if name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+    return found - {""}

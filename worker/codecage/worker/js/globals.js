@@ -37,22 +37,12 @@
 
   I.defineProperty(cage, "toolNames", { __proto__: null, get: theTools });
 
-  // Takes in the names. An item is a name, or a name and the identifier that leads to it as well: which ones do, the
-  // supervisor has decided, and describes them so.
+  // Takes in the names, and where each leads: the supervisor has decided that, and describes the tools so.
   cage.takeTools = (text) => {
-    const entries = I.jsonParse(text);
-    const names = list();
-    const byName = new I.Map();
-    const byIdentifier = new I.Map();
-    for (let i = 0; i < entries.length; i++) {
-      const isPair = typeof entries[i] !== "string";
-      names[i] = isPair ? entries[i][0] : entries[i];
-      I.mapSet(byName, names[i], i);
-      if (isPair) I.mapSet(byIdentifier, entries[i][1], i);
-    }
-    indexes = byName;
-    identifiers = byIdentifier;
-    toolNames = names;
+    const map = I.jsonParse(text);
+    indexes = I.setPrototypeOf(map.indexes, null);
+    identifiers = I.setPrototypeOf(map.identifiers, null);
+    toolNames = I.setPrototypeOf(map.names, null);
     return 1;
   };
 
@@ -61,7 +51,7 @@
     return 1;
   };
 
-  cage.indexOfTool = (name) => (theTools(), I.mapGet(indexes, name) ?? -1);
+  cage.indexOfTool = (name) => (theTools(), indexes[name] ?? -1);
 
   function toolFunction(index) {
     let found = I.mapGet(functions, index);
@@ -78,7 +68,7 @@
     if (key === "call") return cage.calls.callByName;
     if (cage.rules.callForm === "name") return undefined;
     let index = cage.indexOfTool(key);
-    if (index < 0) index = I.mapGet(identifiers, key) ?? -1;
+    if (index < 0) index = identifiers[key] ?? -1;
     return index < 0 ? undefined : toolFunction(index);
   }
 
