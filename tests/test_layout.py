@@ -48,7 +48,7 @@ def test_beside_codecage_lies_nothing_but_what_is_allowed(portion: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["proto/codecage/v1", "server/codecage/server", "worker/codecage/worker",
-                                     "client/codecage/client"])  # fmt: skip
+                                     "client/codecage/client", "client/codecage/mcp"])  # fmt: skip
 def test_every_package_says_that_it_is_typed(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
 

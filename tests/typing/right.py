@@ -6,6 +6,8 @@ from typing import Any, assert_type
 
 from codecage.client import (
     UNDEFINED,
+    Answer,
+    Ask,
     Client,
     Denial,
     Determinism,
@@ -22,8 +24,11 @@ from codecage.client import (
     Tool,
     ToolCall,
     ToolCallsRequested,
+    Toolkit,
     ToolOutput,
     Undefined,
+    Verdict,
+    tools_from,
 )
 from codecage.client.testing import FakeRun, FakeService, FakeTools
 
@@ -89,6 +94,19 @@ def options_may_be_prepared(client: SyncClient) -> None:
         with client.start("return 1") as run:
             for event in run:
                 assert_type(event, Event)
+
+
+async def toolkit(client: Client) -> None:
+    def authorize(call: ToolCall) -> Verdict:
+        return True if call.hints.read_only else Ask(lambda _: False)
+
+    made = await client.toolkit([add, {"name": "t", "inputSchema": {}}], call=lambda name, arguments: name)
+    assert_type(made, Toolkit)
+    assert_type(made.definitions("openai"), list[dict[str, Any]])
+    answer = await made.handle("run_script", "{}", authorize=authorize)
+    assert_type(answer, Answer)
+    assert_type(answer.result, RunResult | None)
+    assert_type(tools_from([{"name": "t", "inputSchema": {}}], print), list[Tool])
 
 
 async def fake() -> None:

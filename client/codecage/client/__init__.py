@@ -7,8 +7,10 @@
 exceptions, and `codecage.client.testing` has a server for tests.
 """
 
+from codecage.client._answer import Answer
 from codecage.client._client import Client
 from codecage.client._config import Clock, Detail, Determinism, Language, Limits, Policy, Retry, Tls
+from codecage.client._definitions import CallTool, tools_from
 from codecage.client._errors import (
     CodecageError,
     FateUnknown,
@@ -36,6 +38,7 @@ from codecage.client._events import (
 from codecage.client._info import (
     Catalog,
     CheckResult,
+    DescribedTool,
     Description,
     DialectInfo,
     EngineInfo,
@@ -43,7 +46,7 @@ from codecage.client._info import (
     PoolInfo,
     ServerInfo,
 )
-from codecage.client._options import Authorize, DescribeOptions, RunOptions, StartOptions
+from codecage.client._options import Authorize, DescribeOptions, RunOptions, StartOptions, ToolkitOptions, Verdict
 from codecage.client._result import (
     UNDEFINED,
     CallStatus,
@@ -64,8 +67,10 @@ from codecage.client._result import (
     Usage,
 )
 from codecage.client._run import Run
-from codecage.client._sync import SyncClient, SyncRun
+from codecage.client._sync import SyncClient, SyncRun, SyncToolkit
+from codecage.client._toolkit import Provider, Toolkit
 from codecage.client._tools import (
+    Ask,
     Audience,
     Blob,
     Denial,
@@ -81,10 +86,13 @@ from codecage.client._tools import (
 
 __all__ = [
     "UNDEFINED",
+    "Answer",
+    "Ask",
     "Audience",
     "Authorize",
     "Blob",
     "CallStatus",
+    "CallTool",
     "CallsCancelled",
     "Catalog",
     "CheckResult",
@@ -94,6 +102,7 @@ __all__ = [
     "ConsoleLine",
     "Denial",
     "DescribeOptions",
+    "DescribedTool",
     "Description",
     "Detail",
     "Determinism",
@@ -121,6 +130,7 @@ __all__ = [
     "PoolInfo",
     "Position",
     "PreconditionFailed",
+    "Provider",
     "Refusal",
     "Retry",
     "Run",
@@ -137,6 +147,7 @@ __all__ = [
     "Started",
     "SyncClient",
     "SyncRun",
+    "SyncToolkit",
     "Tls",
     "Tool",
     "ToolCall",
@@ -146,10 +157,14 @@ __all__ = [
     "ToolHints",
     "ToolLike",
     "ToolOutput",
+    "Toolkit",
+    "ToolkitOptions",
     "Unauthenticated",
     "Unavailable",
     "Undefined",
     "Unimplemented",
     "Usage",
+    "Verdict",
     "current_call",
+    "tools_from",
 ]

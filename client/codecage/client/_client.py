@@ -10,14 +10,16 @@ from weakref import WeakSet
 
 from codecage.client._config import Connection, Language, Retry, Tls
 from codecage.client._convert import info, requests
+from codecage.client._definitions import CallTool
 from codecage.client._dispatch import Dispatcher
 from codecage.client._errors import FateUnknown, NotRun
 from codecage.client._events import Event
 from codecage.client._info import Catalog, CheckResult, Description, ServerInfo
 from codecage.client._local import EmbeddedServer
-from codecage.client._options import DescribeOptions, RunOptions, StartOptions, check_names
+from codecage.client._options import DescribeOptions, RunOptions, StartOptions, ToolkitOptions, check_names
 from codecage.client._result import RunResult, Started
 from codecage.client._run import Run
+from codecage.client._toolkit import Toolkit, toolkit_tools
 from codecage.client._tools import Tool, ToolLike, as_tools
 
 # gRPC is loaded when a client is opened: `codecage --help` does without it, and the command sets its log level first.
@@ -137,6 +139,20 @@ class Client:
         """Store tools at the server, so that runs can name them with `catalog_id` instead of sending them."""
         request = info.register_catalog_request(as_tools(tools).values())
         return info.catalog(await self._open.call(info.REGISTER_CATALOG, request))
+
+    async def toolkit(
+        self, tools: Sequence[Any], *, call: CallTool | None = None, **options: Unpack[ToolkitOptions]
+    ) -> Toolkit:
+        """Code mode over these tools: what to register with a model, and what to call when it calls.
+
+        `tools` are functions and Tools, or what others list: MCP tools, or the tool list of the OpenAI or the
+        Anthropic API. `call(name, arguments)` runs the tools of such a list. Raises as `describe` does, and
+        TypeError or ValueError for what gives no tools.
+        """
+        check_names(options, ToolkitOptions)
+        toolkit = Toolkit(self, toolkit_tools(tools, call), options)
+        await toolkit.open()
+        return toolkit
 
     @property
     def _open(self) -> "Channel":

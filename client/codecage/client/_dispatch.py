@@ -11,7 +11,7 @@ from typing import Self
 from codecage.client._events import CallsCancelled, Event, ToolCall, ToolCallsRequested
 from codecage.client._options import Authorize
 from codecage.client._run import Run
-from codecage.client._tools import Denial, Tool, ToolError, ToolFailure, ToolOutput, call_tool, run_anywhere, told
+from codecage.client._tools import Ask, Denial, Tool, ToolError, ToolFailure, ToolOutput, call_tool, run_anywhere, told
 
 _log = logging.getLogger("codecage.client")
 
@@ -91,8 +91,7 @@ class Dispatcher:
         if self._authorize is None:
             return None
         try:
-            async with self._asking(call):
-                verdict = await run_anywhere(self._authorize, call)
+            verdict = await self._verdict(self._authorize, call)
         except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException:  # noqa: BLE001  # a hook that fails has not allowed anything
@@ -103,15 +102,21 @@ class Dispatcher:
             return verdict
         return None if verdict is True else Denial()
 
+    async def _verdict(self, authorize: Authorize, call: ToolCall) -> object:
+        if self._is_approval:
+            async with self._waiting(call), self._person:
+                return await run_anywhere(authorize, call)
+        verdict = await run_anywhere(authorize, call)
+        if not isinstance(verdict, Ask):
+            return verdict
+        async with self._waiting(call):
+            return await run_anywhere(verdict.person, call)
+
     @contextlib.asynccontextmanager
-    async def _asking(self, call: ToolCall) -> AsyncGenerator[None]:
-        """While a person is asked: one question at a time, and the run's clocks stand still."""
-        if not self._is_approval:
-            yield
-            return
+    async def _waiting(self, call: ToolCall) -> AsyncGenerator[None]:
+        """While a person is asked the run's clocks stand still."""
         await self._run.pending(call.call_id, reason="approval")
-        async with self._person:
-            yield
+        yield
         await self._run.pending(call.call_id, resolved=True)
 
 

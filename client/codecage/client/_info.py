@@ -94,11 +94,32 @@ class ModelTool:
     description: str
     input_schema: Any
     """JSON Schema of its arguments, parsed."""
+    role: str = ""
+    """What a host does when the model calls it: "run" a script, "list" the tools of the catalogue, or tell the
+    "details" of some. Toolkit.handle does it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedTool:
+    """A tool of the catalogue, described."""
+
+    name: str
+    """As it was listed."""
+    callee: str
+    """How a script reaches it, up to the arguments, for instance "tools.read_file"."""
+    namespace: str
+    """What comes before the last separator of its name."""
+    summary: str
+    """The first sentence of its description."""
+    signature: str
+    """Its signature and description, at the detail that was reached."""
+    detail: str
+    """The detail that was reached: "names", "signatures" or "full"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """Tools to register with a model."""
+    """Tools to register with a model, and what there is to say about the tools of a catalogue."""
 
     model_tools: tuple[ModelTool, ...]
     shown_tools: int
@@ -107,6 +128,14 @@ class Description:
     """How many matched the query."""
     next_page_token: str
     """Where the next page begins. Empty: there is none."""
+    text: str = ""
+    """The page as a text for a model that searches, or that asks for details."""
+    tools: tuple[DescribedTool, ...] = ()
+    """The tools of the page, for programs."""
+    unknown_names: tuple[str, ...] = ()
+    """Names that were asked for and are not in the catalogue."""
+    warnings: tuple[RunWarning, ...] = ()
+    """For instance schemas that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,12 @@ from typing import Any, TypeAlias, TypedDict
 
 from codecage.client._config import Detail, Determinism, Language, Limits, Policy, Retry
 from codecage.client._events import Event, ToolCall
-from codecage.client._tools import Denial, ToolLike
+from codecage.client._tools import Ask, Denial, ToolLike
 
-Authorize: TypeAlias = Callable[[ToolCall], bool | Denial | Awaitable[bool | Denial]]
-"""Decides on one call before its tool runs. False or a Denial refuses it."""
+Verdict: TypeAlias = bool | Denial | Ask
+"""True allows a call, False or a Denial refuses it, Ask leaves it to a person."""
+Authorize: TypeAlias = Callable[[ToolCall], Verdict | Awaitable[Verdict]]
+"""Decides on one call before its tool runs."""
 
 
 class StartOptions(TypedDict, total=False):
@@ -59,15 +61,45 @@ class RunOptions(StartOptions, total=False):
     """Options of Client.run."""
 
     authorize: Authorize | None
-    """Asked before each call. A hook that raises refuses the call. A coroutine function is awaited, any other
-    function runs in a thread."""
+    """Asked before each call. True allows it, False or a Denial refuses it, an Ask has a person decide. A hook
+    that raises refuses the call. A coroutine function is awaited, any other function runs in a thread."""
     approval: bool
-    """`authorize` asks a person: calls are asked about one at a time, and the run's clocks stop meanwhile."""
+    """`authorize` itself asks a person, about every call: one question at a time, and the run's clocks stop
+    meanwhile."""
     on_event: Callable[[Event], object] | None
     """Told of everything that happens, as it happens.
 
     An awaitable it returns is awaited. If it raises, so does run.
     """
+
+
+class ToolkitOptions(TypedDict, total=False):
+    """Options of Client.toolkit. Those of a run hold for every run; Toolkit.handle can set them for one."""
+
+    dialect: str
+    """Which rules scripts follow, and which tools the model sees. Absent: "standard"."""
+    detail: Detail
+    """How much the model is told of each tool. Absent: "full"."""
+    max_tokens: int
+    """At most so many tokens in the descriptions. Absent: no limit."""
+    description_templates: Mapping[str, str]
+    """As in DescribeOptions."""
+    limits: Limits | None
+    """As in StartOptions."""
+    policy: Policy | None
+    """As in StartOptions."""
+    state: Mapping[str, Any]
+    """What the first script finds with `load(key)`."""
+    deadline: float | None
+    """As in StartOptions, for each run."""
+    retry: Retry | None
+    """As in StartOptions."""
+    authorize: Authorize | None
+    """As in RunOptions."""
+    approval: bool
+    """As in RunOptions."""
+    on_event: Callable[[Event], object] | None
+    """As in RunOptions."""
 
 
 class DescribeOptions(TypedDict, total=False):
@@ -89,6 +121,15 @@ class DescribeOptions(TypedDict, total=False):
     """At most so many tokens in the descriptions. Absent: no limit."""
     page_token: str
     """Where the page begins, from Description.next_page_token."""
+    names: Sequence[str]
+    """Only the tools of these names. Absent: all."""
+    description_templates: Mapping[str, str]
+    """Descriptions of one's own by the name of the model's tool; "{{description}}", "{{rules}}" and
+    "{{signatures}}" stand in them for what the server would say."""
+    limits: Limits | None
+    """As in StartOptions: the descriptions tell the limits that runs will have."""
+    policy: Policy | None
+    """As in StartOptions: the descriptions tell the rules that runs will follow."""
 
 
 _KINDS: dict[str, type] = {"limits": Limits, "policy": Policy, "determinism": Determinism, "retry": Retry}

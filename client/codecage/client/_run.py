@@ -13,6 +13,8 @@ from codecage.client._tools import ToolFailure, ToolOutput, as_output
 if TYPE_CHECKING:
     from codecage.client._stream import Stream
 
+_LARGEST_ANSWER = 63 * 1024 * 1024  # a server takes messages of 64 MiB
+
 
 class Run:
     """A run that has a worker. Made by Client.start.
@@ -63,7 +65,7 @@ class Run:
 
         Raises ValueError for a value that cannot be written as JSON; the call is then still open.
         """
-        self._stream.send(requests.answer(call_id, as_output(value)))
+        self.send_outcome(call_id, as_output(value))
 
     async def fail(
         self,
@@ -128,8 +130,16 @@ class Run:
         await self._stream.close()
 
     def send_outcome(self, call_id: str, outcome: ToolOutput | ToolFailure) -> None:
-        """Answer a call with an outcome that is made already. Raises ValueError as `answer` does."""
-        self._stream.send(requests.answer(call_id, outcome))
+        """Answer a call with an outcome that is made already. One that is too large to be sent fails the call.
+
+        Raises ValueError as `answer` does.
+        """
+        message = requests.answer(call_id, outcome)
+        if len(message) > _LARGEST_ANSWER:
+            # It would break the stream, and with it the run.
+            told = f"the answer has {len(message)} bytes; more than {_LARGEST_ANSWER} cannot be sent"
+            message = requests.answer(call_id, ToolFailure(message=told, code="answer_too_large"))
+        self._stream.send(message)
 
     def _seen(self, event: Event) -> Event:
         match event:

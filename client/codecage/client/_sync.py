@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
+from codecage.client._answer import Answer
 from codecage.client._client import Client
 from codecage.client._config import Clock, Language, Tls
+from codecage.client._definitions import CallTool
 from codecage.client._events import Event
-from codecage.client._info import Catalog, CheckResult, Description, ServerInfo
-from codecage.client._options import DescribeOptions, RunOptions, StartOptions
+from codecage.client._info import Catalog, CheckResult, Description, ModelTool, ServerInfo
+from codecage.client._options import DescribeOptions, RunOptions, StartOptions, ToolkitOptions
 from codecage.client._result import UNDEFINED, RunResult, Started
 from codecage.client._run import Run
+from codecage.client._toolkit import Provider, Toolkit
 from codecage.client._tools import ToolLike
 
 T = TypeVar("T")
@@ -147,6 +150,42 @@ class SyncClient:
     def register_catalog(self, tools: Sequence[ToolLike]) -> Catalog:
         """As Client.register_catalog."""
         return self._thread.call(self._client.register_catalog(tools))
+
+    def toolkit(
+        self, tools: Sequence[Any], *, call: CallTool | None = None, **options: Unpack[ToolkitOptions]
+    ) -> "SyncToolkit":
+        """As Client.toolkit."""
+        return SyncToolkit(self._thread.call(self._client.toolkit(tools, call=call, **options)), self._thread)
+
+
+class SyncToolkit:
+    """Code mode over a list of tools, as Toolkit, without `await`."""
+
+    def __init__(self, toolkit: Toolkit, thread: _LoopThread) -> None:
+        self._toolkit = toolkit
+        self._thread = thread
+
+    def __contains__(self, tool_name: object) -> bool:
+        """As with Toolkit."""
+        return tool_name in self._toolkit
+
+    @property
+    def model_tools(self) -> tuple[ModelTool, ...]:
+        """As Toolkit.model_tools."""
+        return self._toolkit.model_tools
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """As Toolkit.state."""
+        return self._toolkit.state
+
+    def definitions(self, provider: Provider) -> list[dict[str, Any]]:
+        """As Toolkit.definitions."""
+        return self._toolkit.definitions(provider)
+
+    def handle(self, tool_name: str, arguments: Mapping[str, Any] | str, **options: Unpack[RunOptions]) -> Answer:
+        """As Toolkit.handle."""
+        return self._thread.call(self._toolkit.handle(tool_name, arguments, **options))
 
 
 class SyncRun:

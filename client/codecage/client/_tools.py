@@ -92,6 +92,17 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """An authorisation hook's answer that leaves the decision to a person."""
+
+    person: Callable[[ToolCall], Any]
+    """Asks the person, and returns what the person decides: True, False or a Denial, or an awaitable of it.
+
+    The clocks of the run stand still meanwhile. Calls of one turn are asked about at the same time.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A tool under any name, with its schema written out."""
 

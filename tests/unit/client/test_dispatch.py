@@ -83,6 +83,20 @@ async def test_exceptions_reach_the_script_with_their_message_and_nothing_else(
     ]
 
 
+async def test_an_answer_too_large_to_be_sent_fails_its_call_and_not_the_run(
+    service: FakeService, client: Client
+) -> None:
+    @service.expect_run
+    async def script(run: FakeRun) -> Any:
+        (call_id,) = await run.begin(("huge", {}))
+        outcome = await run.outcome(call_id)
+        assert isinstance(outcome, ToolFailure)
+        return [outcome.code, await run.call("small")]
+
+    result = await client.run("", tools=FakeTools({"huge": "x" * (64 << 20), "small": "it"}).as_list())
+    assert result.value == ["answer_too_large", "it"]
+
+
 class Escape(BaseException):
     """Neither an Exception nor a wish to end the program."""
 

@@ -8,6 +8,7 @@ from codecage.client._convert.responses import layer, script_failure, warning
 from codecage.client._info import (
     Catalog,
     CheckResult,
+    DescribedTool,
     Description,
     DialectInfo,
     EngineInfo,
@@ -111,7 +112,13 @@ def describe_request(tools: Iterable[Tool], options: DescribeOptions) -> bytes:
         detail=shared.enum_number(_ENUMS["Detail"], options.get("detail", "full")),
         max_tokens=options.get("max_tokens", 0),
         page_token=options.get("page_token", ""),
+        names=options.get("names", ()),
+        description_templates=options.get("description_templates", {}),
     )
+    if limits := options.get("limits"):
+        message.limits.CopyFrom(shared.limits_message(limits))
+    if policy := options.get("policy"):
+        message.policy.CopyFrom(shared.policy_message(policy))
     _add_tools(message, tools, options.get("catalog_id"))
     return message.SerializeToString()
 
@@ -125,12 +132,28 @@ def description(data: bytes) -> Description:
                 name=tool.name,
                 description=tool.description,
                 input_schema=parse_json(tool.input_schema_json) if tool.input_schema_json else {},
+                role=shared.enum_word(_ENUMS["ModelToolRole"], tool.role),
             )
             for tool in message.model_tools
         ),
         shown_tools=message.shown_tools,
         matched_tools=message.matched_tools,
         next_page_token=message.next_page_token,
+        text=message.text,
+        tools=tuple(_described_tool(tool) for tool in message.tools),
+        unknown_names=tuple(message.unknown_names),
+        warnings=tuple(warning(each) for each in message.warnings),
+    )
+
+
+def _described_tool(message: pb.DescribedTool) -> DescribedTool:
+    return DescribedTool(
+        name=message.name,
+        callee=message.callee,
+        namespace=message.namespace,
+        summary=message.summary,
+        signature=message.signature,
+        detail=shared.enum_word(_ENUMS["Detail"], message.detail),
     )
 
 

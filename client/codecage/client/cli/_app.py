@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from codecage.client.cli import _info, _run, _serve
+from codecage.client.cli import _info, _mcp, _run, _serve
 
 app = typer.Typer(
     name="codecage",
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.command("run")(_run.run)
 app.command("info")(_info.info)
+app.command("mcp")(_mcp.mcp)
 for _name, _command in (("serve", _serve.serve), ("doctor", _serve.doctor)):
     app.command(
         _name,
