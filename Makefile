@@ -18,7 +18,7 @@ INPUTS      := pyproject.toml requirements/dev.txt requirements/engine.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-wheel lint format proto proto-check bench bench-profile bench-plots test262 erasure-compare soak clean
+.PHONY: help setup demo test test-wheel lint format proto proto-check bench bench-profile bench-plots test262 erasure-compare soak fuzz clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ erasure-compare: ## compare the erasure of types with ts-blank-space's; needs No
 soak: setup ## run the long tests; CODECAGE_SOAK_RUNS sets their length
 	$(BIN)/python -m pytest -m soak -s $(ARGS)
 
+fuzz: $(VENV)/.ready-fuzz ## fuzz what reads from a worker, guided by coverage; ARGS="run --seconds 600" for one target
+	$(BIN)/python -m tests.fuzz.guided $(ARGS)
+
 clean: ## remove what the targets made
 	rm -rf $(VENV) build dist .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -107,6 +110,11 @@ $(VENV)/.ready: $(INPUTS)
 	    -e '.[server,cli,dev]' -c $(CONSTRAINTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --no-deps --only-binary :all: -r requirements/engine.txt
+	@touch $@
+
+$(VENV)/.ready-fuzz: $(VENV)/.ready
+	PIP_CONSTRAINT=$(CONSTRAINTS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    -e '.[fuzz]' -c $(CONSTRAINTS)
 	@touch $@
 
 $(VENV)/.ready-lint: $(VENV)/.ready

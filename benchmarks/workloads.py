@@ -14,6 +14,7 @@ from codecage.v1 import codecage_pb2 as pb
 from . import floors, processes, scripts
 from .bench import Bench
 from .caller import Caller
+from .catalogs import catalogs
 from .growth import growth
 from .layers import layers
 from .measure import SETTLE_SECONDS, Once, Sample, by_turns, repeated, shared, timed
@@ -257,6 +258,7 @@ WORKLOADS: dict[str, Workload] = {
     "W7": memory,
     "W8": start,
     "N1": normalise,
+    "C1": catalogs,
     "layers": layers,
     "price": price,
     "growth": growth,

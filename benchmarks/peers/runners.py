@@ -41,8 +41,9 @@ def processes(command: Sequence[str]) -> Run:
     """A new process for each script."""
 
     async def run(source: str) -> Any:
-        pipes: dict[str, int] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-        process = await asyncio.create_subprocess_exec(*command, **pipes, stderr=subprocess.DEVNULL)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps({"source": source}).encode() + b"\n")

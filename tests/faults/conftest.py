@@ -7,7 +7,13 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.support.caller import connect
 from tests.support.host import assert_serves
-from tests.support.probes import assert_holds, assert_no_fault_logged, at_rest, settled_descriptors, zombies
+from tests.support.probes import (
+    assert_holds,
+    assert_no_fault_logged,
+    assert_no_zombie,
+    at_rest,
+    settled_descriptors,
+)
 from tests.support.service import ServiceProcess
 
 from codecage.v1 import codecage_pb2_grpc as rpc
@@ -30,5 +36,5 @@ async def stub(service: ServiceProcess, warm: int) -> AsyncIterator[rpc.CodeMode
         await assert_serves(stub)
         await at_rest(stub, warm)
         await assert_holds(stub, service, before)
-        assert zombies(service) == []
+        await assert_no_zombie(stub, service)
         assert_no_fault_logged(service)

@@ -15,6 +15,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.dialects import Policy
 from codecage.server.run import Run
+from codecage.server.tools import Tool
 from codecage.v1 import codecage_pb2 as pb
 from codecage.worker.frames import FrameDecoder, FrameError, encode_frame
 
@@ -77,6 +78,7 @@ FRAMES = st.one_of(
     st.builds(lambda output: wire.WorkerFrame(output=output), OUTPUTS),
     st.just(wire.WorkerFrame()),
     st.just(wire.WorkerFrame(ready=wire.Ready())),
+    st.builds(lambda kind: wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)), st.integers(0, 3)),
 )
 
 SUCCESSES = st.builds(
@@ -235,6 +237,48 @@ def test_any_sequence_of_events_leads_to_exactly_one_ending(policy: Policy, scri
             heard.take(response)
         assert run.ending is not None or run.next_deadline() < float("inf")
     check_end(run, worker, heard, ended - START)
+
+
+HINTED = tuple(
+    Tool(name, "", hints, timeout=0.0, output_schema_json='{"type":"object"}')
+    for name, hints in {
+        "read": pb.ToolHints(serial_key=pb.SerialKey(group="file", argument="a")),
+        "write": pb.ToolHints(serial_key=pb.SerialKey(group="file", argument="a"), max_concurrency=1),
+        "two": pb.ToolHints(max_concurrency=2),
+    }.items()
+)
+HONEST_TURNS = st.lists(st.tuples(st.integers(0, 2), JSON_TEXTS.filter(lambda text: text[:1] == "{")), max_size=3)
+
+
+@settings(max_examples=400)
+@given(policy=POLICIES, script=st.lists(st.tuples(st.one_of(EVENTS, HONEST_TURNS), st.floats(0, 3)), max_size=30))
+def test_calls_that_wait_for_each_other_change_nothing_of_that(policy: Policy, script: list[tuple[Any, float]]) -> None:
+    worker = RecordingWorker()
+    run = new_run(worker, HINTED, policy=policy, **LIMITS)
+    heard = Heard(set(), [])
+    now = START
+    made = 0
+    for event, pause in [*script, (Run.on_disconnect, 0.0)]:
+        now += pause
+        if isinstance(event, list):
+            calls = [
+                wire.Call(sequence=made + 1 + at, tool=tool, arguments_json=text)
+                for at, (tool, text) in enumerate(event)
+            ]
+            made += len(calls)
+            run.on_frame(wire.WorkerFrame(turn=wire.Turn(calls=calls, waiting=True)), now)
+        else:
+            event(run, now)
+        for response in drain(run):
+            heard.take(response)
+        if run.ending is None:
+            assert run._calls.ledger.open_count or not len(run._calls._queue), "calls wait for nothing"
+    finished = heard.finished
+    assert finished is not None
+    sequences = [entry.sequence for entry in finished.ledger]
+    assert sequences == sorted(set(sequences))
+    assert sorted(entry.call_id for entry in finished.ledger) == sorted(heard.called)
+    assert len(sequences) <= LIMITS["calls"]
 
 
 @settings(max_examples=200)

@@ -81,6 +81,9 @@ BYTES = {
 }
 MESSAGES = {
     "a second ready": sends(wire.WorkerFrame(ready=wire.Ready())),
+    "asking for a list it has": sends(
+        wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=wire.LISTING_KIND_TOOLS))
+    ),
     "two endings at once": sends(finished(value='"first"'), finished(value='"second"'), outcome="completed"),
     "an ending of a limit": sends(finished("script_time")),
     "an ending of the caller": sends(finished("cancelled")),

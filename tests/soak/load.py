@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
-from tests.support.caller import success, tool
+from tests.support.caller import RunStream, success, tool
 
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
@@ -69,21 +69,17 @@ async def run_one(stub: rpc.CodeModeServiceAsyncStub, dice: random.Random, tally
     is_hostile = dice.random() < 0.1
     source = dice.choice(HOSTILE if is_hostile else HONEST)
     manner = dice.choices(("good", "slow", "hangs up"), (90, 6, 4))[0]
-    stream = stub.Run(timeout=60)
+    stream = RunStream(stub, deadline=60)
     try:
-        limits = SHORT_LIMITS if is_hostile else LIMITS
-        await stream.write(pb.RunRequest(start=pb.Start(source=source, tools=pb.ToolList(tools=TOOLS), limits=limits)))
+        await stream.start(source, TOOLS, SHORT_LIMITS if is_hostile else LIMITS)
         if manner == "hangs up":
             await asyncio.sleep(dice.random() * 0.05)
-            stream.cancel()
+            stream.rpc.cancel()
             tally.hung_up += 1
             return
         finished = await _drive(stream, pause=0.02 if manner == "slow" else 0.0)
     except grpc.aio.AioRpcError as error:
         tally.refusals[error.code().name] += 1
-        return
-    except asyncio.InvalidStateError:  # refused before the first message was written
-        tally.refusals[(await stream.code()).name] += 1
         return
     if finished is None:
         tally.surprises.append(f"no outcome: {source}")
@@ -95,20 +91,13 @@ async def run_one(stub: rpc.CodeModeServiceAsyncStub, dice: random.Random, tally
         tally.surprises.append(f"{finished.code}: {source}")
 
 
-async def _drive(
-    stream: grpc.aio.StreamStreamCall[pb.RunRequest, pb.RunResponse], *, pause: float
-) -> pb.Finished | None:
+async def _drive(stream: RunStream, *, pause: float) -> pb.Finished | None:
     finished = None
-    async for response in stream:
+    while (response := await stream.read()) is not None:
         if pause:
             await asyncio.sleep(pause)
         for call in response.tool_calls.calls:
-            results = [success(call, json.loads(call.arguments_json))]
-            if not stream.done():
-                try:
-                    await stream.write(pb.RunRequest(tool_results=pb.ToolResults(results=results)))
-                except asyncio.InvalidStateError:
-                    break
+            await stream.answer(success(call, json.loads(call.arguments_json)))
         if response.HasField("finished"):
             finished = response.finished
     return finished

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -40,6 +39,8 @@ class RunStream:
     def __init__(self, stub: rpc.CodeModeServiceAsyncStub, deadline: float | None = None) -> None:
         self.rpc = stub.Run(timeout=deadline)
         self._messages = aiter(self.rpc)  # unlike read(), it gives what came even after a message could not be sent
+        self._is_unwritable = False
+        self._is_finished = False
         self.response_bytes = 0
         self.started: pb.Started | None = None
         self._writing = asyncio.Lock()  # gRPC takes one message at a time
@@ -52,8 +53,10 @@ class RunStream:
         """Sends one message. On a stream that is over this does nothing, as for any caller that is late."""
         async with self._writing:
             if not self.rpc.done():
-                with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+                try:
                     await self.rpc.write(pb.RunRequest(**message))
+                except (asyncio.InvalidStateError, grpc.aio.AioRpcError):
+                    self._is_unwritable = True
 
     async def answer(self, *results: pb.ToolResult) -> None:
         """Answers calls."""
@@ -65,10 +68,18 @@ class RunStream:
 
     async def read(self) -> pb.RunResponse | None:
         """The next message; None at the end of the stream. Raises grpc.aio.AioRpcError for a bad status."""
-        async with asyncio.timeout(_READ_SECONDS):
-            response = await anext(self._messages, None)
+        try:
+            async with asyncio.timeout(_READ_SECONDS):
+                response = await anext(self._messages, None)
+        except grpc.aio.AioRpcError:
+            # gRPC calls a stream broken (INTERNAL, of its own making) if a message could not be sent since the stream
+            # was over. The server's last message had come before that.
+            if self._is_unwritable and self._is_finished:
+                return None
+            raise
         if response is None:
             return None
+        self._is_finished = response.HasField("finished")
         self.response_bytes += response.ByteSize()
         if response.HasField("started"):
             self.started = response.started

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.support.host import tracked
@@ -15,7 +17,16 @@ from tests.support.service import ServiceProcess
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
-__all__ = ["assert_holds", "assert_no_fault_logged", "at_rest", "descriptors", "settled_descriptors", "zombies"]
+__all__ = [
+    "assert_holds",
+    "assert_no_fault_logged",
+    "assert_no_zombie",
+    "at_rest",
+    "descriptors",
+    "settled_descriptors",
+]
+
+Deviations = TypeVar("Deviations", dict[str, int], list[str])
 
 _REST_SECONDS = 15.0
 _SAME_READINGS = 25
@@ -34,11 +45,28 @@ async def at_rest(stub: rpc.CodeModeServiceAsyncStub, warm: int = 4) -> pb.PoolI
 
 async def assert_holds(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess, before: Counter[str]) -> None:
     """The server holds the descriptors that it held before, once it has closed those of the last process."""
+
+    def changes() -> dict[str, int]:
+        now = descriptors(service)
+        return {kind: now[kind] - before[kind] for kind in now | before if now[kind] != before[kind]}
+
+    assert await _last_of(stub, changes) == {}, service.log_text()[-4000:]
+
+
+async def assert_no_zombie(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> None:
+    """Nothing that has ended stays unreaped. For a moment everything that ends does."""
+    assert await _last_of(stub, lambda: _zombies(service)) == [], service.log_text()[-4000:]
+
+
+async def _last_of(stub: rpc.CodeModeServiceAsyncStub, deviations: Callable[[], Deviations]) -> Deviations:
+    """What `deviations` gave once there were none, or at last. Each look is one: templates come and go meanwhile."""
+    found = deviations()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_REST_SECONDS):
-            while descriptors(service) != before:
+            while found:
                 await tracked(stub)
-    assert descriptors(service) == before
+                found = deviations()
+    return found
 
 
 async def settled_descriptors(stub: rpc.CodeModeServiceAsyncStub, service: ServiceProcess) -> Counter[str]:
@@ -71,8 +99,8 @@ def assert_no_fault_logged(service: ServiceProcess) -> None:
     assert [fault for fault in _FAULTS if fault in text] == [], text[-4000:]
 
 
-def zombies(service: ServiceProcess) -> list[str]:
-    """Children that have ended and that nobody has reaped."""
+def _zombies(service: ServiceProcess) -> list[str]:
+    """Processes below the service that have ended and that nobody has reaped."""
     found: list[str] = []
     for child in service.process.children(recursive=True):
         status = Path(f"/proc/{child.pid}/stat")

@@ -57,7 +57,10 @@ class RecordingWorker:
 
 
 def new_run(
-    worker: RecordingWorker, tools: tuple[str, ...] = ("read", "write"), policy: Policy | None = None, **limits: Any
+    worker: RecordingWorker,
+    tools: tuple[str | Tool, ...] = ("read", "write"),
+    policy: Policy | None = None,
+    **limits: Any,
 ) -> Run:
     """A run that has given its script to `worker`."""
     run = Run(new_request(tools, policy, **limits), worker, CEILINGS, START, queued=0.5)
@@ -65,10 +68,12 @@ def new_run(
     return run
 
 
-def new_request(tools: tuple[str, ...] = ("read", "write"), policy: Policy | None = None, **limits: Any) -> RunRequest:
+def new_request(
+    tools: tuple[str | Tool, ...] = ("read", "write"), policy: Policy | None = None, **limits: Any
+) -> RunRequest:
     """A request as it comes out of the checks."""
     standard = DIALECTS["standard"]
-    listed = tuple(Tool(name, "", None, 0.0) for name in tools)
+    listed = tuple(tool if isinstance(tool, Tool) else Tool(tool, "", None, 0.0) for tool in tools)
     return RunRequest(
         run_id="run",
         source="return 1",

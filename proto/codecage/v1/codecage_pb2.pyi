@@ -78,26 +78,54 @@ class _Detail:
 class _DetailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Detail.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     DETAIL_UNSPECIFIED: _Detail.ValueType  # 0
-    """Not said: full."""
+    """Not said: what the dialect does, signatures in goose and devoxxgenie, full in the others."""
     DETAIL_NAMES: _Detail.ValueType  # 1
     """Names alone."""
     DETAIL_SIGNATURES: _Detail.ValueType  # 2
-    """Names and the first sentence of each description."""
+    """One line: the signature and the first sentence of the description."""
     DETAIL_FULL: _Detail.ValueType  # 3
-    """Everything."""
+    """Everything: the whole description, arguments with their descriptions and constraints, the type of the answer."""
 
 class Detail(_Detail, metaclass=_DetailEnumTypeWrapper):
     """How much a description says of each tool."""
 
 DETAIL_UNSPECIFIED: Detail.ValueType  # 0
-"""Not said: full."""
+"""Not said: what the dialect does, signatures in goose and devoxxgenie, full in the others."""
 DETAIL_NAMES: Detail.ValueType  # 1
 """Names alone."""
 DETAIL_SIGNATURES: Detail.ValueType  # 2
-"""Names and the first sentence of each description."""
+"""One line: the signature and the first sentence of the description."""
 DETAIL_FULL: Detail.ValueType  # 3
-"""Everything."""
+"""Everything: the whole description, arguments with their descriptions and constraints, the type of the answer."""
 Global___Detail: _TypeAlias = Detail  # noqa: Y015
+
+class _ModelToolRole:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ModelToolRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ModelToolRole.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MODEL_TOOL_ROLE_UNSPECIFIED: _ModelToolRole.ValueType  # 0
+    """Never sent."""
+    MODEL_TOOL_ROLE_RUN: _ModelToolRole.ValueType  # 1
+    """Runs a script: its argument `code` is Start.source; `tool_graph`, if there is one, is Start.annotations_json."""
+    MODEL_TOOL_ROLE_LIST: _ModelToolRole.ValueType  # 2
+    """Lists the tools: see DescribeRequest."""
+    MODEL_TOOL_ROLE_DETAILS: _ModelToolRole.ValueType  # 3
+    """Tells the details of the tools named by its argument `functions`: see DescribeRequest."""
+
+class ModelToolRole(_ModelToolRole, metaclass=_ModelToolRoleEnumTypeWrapper):
+    """What a host does when a model calls one of the tools registered with it."""
+
+MODEL_TOOL_ROLE_UNSPECIFIED: ModelToolRole.ValueType  # 0
+"""Never sent."""
+MODEL_TOOL_ROLE_RUN: ModelToolRole.ValueType  # 1
+"""Runs a script: its argument `code` is Start.source; `tool_graph`, if there is one, is Start.annotations_json."""
+MODEL_TOOL_ROLE_LIST: ModelToolRole.ValueType  # 2
+"""Lists the tools: see DescribeRequest."""
+MODEL_TOOL_ROLE_DETAILS: ModelToolRole.ValueType  # 3
+"""Tells the details of the tools named by its argument `functions`: see DescribeRequest."""
+Global___ModelToolRole: _TypeAlias = ModelToolRole  # noqa: Y015
 
 class _Audience:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -2529,9 +2557,13 @@ class Tool(_message.Message):
     description: _builtins.str
     """What it does, for the model. At most 64 KiB."""
     input_schema_json: _builtins.str
-    """JSON Schema of its arguments: a JSON object. Empty: any object. At most 256 KiB."""
+    """JSON Schema of its arguments: a JSON object. Empty: any object. Arguments that do not fit fail their call with code
+    "invalid_arguments", and the host never sees it. At most 256 KiB.
+    """
     output_schema_json: _builtins.str
-    """JSON Schema of its structured answer. Unset: unknown. At most 256 KiB."""
+    """JSON Schema of its structured answer, a JSON object. An answer that does not fit reaches the script all the same,
+    and the run gets a warning. Unset: unknown. At most 256 KiB.
+    """
     @_builtins.property
     def hints(self) -> Global___ToolHints:
         """How it may be called."""
@@ -2566,16 +2598,16 @@ class ToolHints(_message.Message):
     MAX_CONCURRENCY_FIELD_NUMBER: _builtins.int
     SERIAL_KEY_FIELD_NUMBER: _builtins.int
     read_only: _builtins.bool
-    """It changes nothing."""
+    """It changes nothing. Told in descriptions and to the host; the service itself treats such calls as any other."""
     max_concurrency: _builtins.int
-    """Calls of it at the same time in one run. 0: no limit of its own."""
+    """Calls of it at the same time in one run. 0: no limit of its own. One more waits here, unseen by the host."""
     @_builtins.property
     def timeout(self) -> _duration_pb2.Duration:
         """The time one call may take. Unset: Limits.tool_timeout."""
 
     @_builtins.property
     def serial_key(self) -> Global___SerialKey:
-        """Calls with equal keys go one after another."""
+        """Calls with equal keys go one after another, in the order in which the script makes them."""
 
     def __init__(
         self,
@@ -2595,16 +2627,18 @@ Global___ToolHints: _TypeAlias = ToolHints  # noqa: Y015
 
 @_typing.final
 class SerialKey(_message.Message):
-    """Within a run, calls of all tools of one group whose argument has equal values go one after another."""
+    """Within a run, calls of all tools of one group whose argument has equal values go one after another. Values are equal
+    if they are the same JSON, whatever the order of members; calls without the argument are equal among themselves.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     GROUP_FIELD_NUMBER: _builtins.int
     ARGUMENT_FIELD_NUMBER: _builtins.int
     group: _builtins.str
-    """The group."""
+    """The group: 1 to 256 bytes."""
     argument: _builtins.str
-    """The name of the argument."""
+    """The name of the argument, a member of the arguments' object: 1 to 256 bytes."""
     def __init__(
         self,
         *,
@@ -2711,9 +2745,36 @@ Global___CheckResponse: _TypeAlias = CheckResponse  # noqa: Y015
 
 @_typing.final
 class DescribeRequest(_message.Message):
-    """What is to be described."""
+    """What is to be described, and how.
+
+    Without `query`, `names` and `page_token` the answer is for registering: `model_tools` are what a model gets. The
+    same request with one of them answers a model that asks for more: `text` is what it reads then. So the tools of a
+    dialect that only tell something need no code at the client:
+      MODEL_TOOL_ROLE_LIST     detail SIGNATURES; answer with `text`
+      MODEL_TOOL_ROLE_DETAILS  names = the argument `functions`, detail FULL; answer with `text`
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class DescriptionTemplatesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     DIALECT_FIELD_NUMBER: _builtins.int
     TOOLS_FIELD_NUMBER: _builtins.int
@@ -2723,23 +2784,51 @@ class DescribeRequest(_message.Message):
     DETAIL_FIELD_NUMBER: _builtins.int
     MAX_TOKENS_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
+    DESCRIPTION_TEMPLATES_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
     dialect: _builtins.str
     """The dialect. Empty means "standard"."""
     catalog_id: _builtins.str
-    """The id of a catalogue registered before."""
+    """The id of a catalogue registered before. Not known here: FAILED_PRECONDITION."""
     query: _builtins.str
-    """Only tools that match. Empty: all."""
+    """Only tools that match at least one word of it, the best first. Words are looked for in names, descriptions and
+    names of arguments. Empty: all, in the order of the list. At most 1 KiB.
+    """
     max_tools: _builtins.int
-    """At most so many tools. 0: all."""
+    """At most so many tools on this page. 0: all."""
     detail: Global___Detail.ValueType
-    """How much is said of each tool."""
+    """How much is said of each tool, at most."""
     max_tokens: _builtins.int
-    """At most so many tokens in the descriptions. 0: no limit."""
+    """At most so many tokens in each description, and in `text`. 0: no limit. What does not fit is said in less detail,
+    in all namespaces alike, before any tool is left out; the rules of the dialect always stay. Tokens are estimated:
+    three characters of ASCII each, or one other character.
+    """
     page_token: _builtins.str
-    """Where the page begins, from DescribeResponse.next_page_token."""
+    """Where the page begins, from DescribeResponse.next_page_token of the same request."""
     @_builtins.property
     def tools(self) -> Global___ToolList:
         """The tools themselves."""
+
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Only the tools of these names, exactly as listed, in this order. Others come back in unknown_names. At most 1,000."""
+
+    @_builtins.property
+    def description_templates(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Descriptions of the caller's own by the name of the model's tool, at most 64 KiB each. In them
+        "{{description}}" stands for what the service would say, "{{rules}}" for that without the signatures, and
+        "{{signatures}}" for the signatures. A name that is no tool of the dialect: INVALID_ARGUMENT.
+        """
+
+    @_builtins.property
+    def policy(self) -> Global___Policy:
+        """Policies other than the dialect's, as in Start: the descriptions tell the rules that runs will follow."""
+
+    @_builtins.property
+    def limits(self) -> Global___Limits:
+        """Limits other than the dialect's, as in Start."""
 
     def __init__(
         self,
@@ -2752,10 +2841,14 @@ class DescribeRequest(_message.Message):
         detail: Global___Detail.ValueType = ...,
         max_tokens: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+        description_templates: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        policy: Global___Policy | None = ...,
+        limits: Global___Limits | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["catalog_id", b"catalog_id", "tool_source", b"tool_source", "tools", b"tools"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["catalog_id", b"catalog_id", "limits", b"limits", "policy", b"policy", "tool_source", b"tool_source", "tools", b"tools"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalog_id", b"catalog_id", "detail", b"detail", "dialect", b"dialect", "max_tokens", b"max_tokens", "max_tools", b"max_tools", "page_token", b"page_token", "query", b"query", "tool_source", b"tool_source", "tools", b"tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalog_id", b"catalog_id", "description_templates", b"description_templates", "detail", b"detail", "dialect", b"dialect", "limits", b"limits", "max_tokens", b"max_tokens", "max_tools", b"max_tools", "names", b"names", "page_token", b"page_token", "policy", b"policy", "query", b"query", "tool_source", b"tool_source", "tools", b"tools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_tool_source: _TypeAlias = _typing.Literal["tools", "catalog_id"]  # noqa: Y015
     _WhichOneofArgType_tool_source: _TypeAlias = _typing.Literal["tool_source", b"tool_source"]  # noqa: Y015
@@ -2765,7 +2858,7 @@ Global___DescribeRequest: _TypeAlias = DescribeRequest  # noqa: Y015
 
 @_typing.final
 class DescribeResponse(_message.Message):
-    """Tools to register with a model."""
+    """Tools to register with a model, and what there is to say about the tools of the catalogue."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -2773,15 +2866,37 @@ class DescribeResponse(_message.Message):
     SHOWN_TOOLS_FIELD_NUMBER: _builtins.int
     MATCHED_TOOLS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    UNKNOWN_NAMES_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
     shown_tools: _builtins.int
-    """How many tools of the catalogue are shown."""
+    """How many tools are on this page. With max_tokens it may be that the last of them are only counted in the text."""
     matched_tools: _builtins.int
     """How many matched."""
     next_page_token: _builtins.str
     """Where the next page begins. Empty: there is none."""
+    text: _builtins.str
+    """The page as a text for the model: signatures; in a dialect with tools of these roles, names with short
+    descriptions, or at detail FULL one JSON object {"functions": [{"name", "description", "input_schema",
+    "output_schema"}], "unknown_functions": [names]} with the schemas as they were listed. It says "N of M" where
+    something was cut, and which names are unknown.
+    """
     @_builtins.property
     def model_tools(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelTool]:
-        """The definitions."""
+        """The definitions, with the signatures of this page inside where the dialect puts them there."""
+
+    @_builtins.property
+    def tools(self) -> _containers.RepeatedCompositeFieldContainer[Global___DescribedTool]:
+        """The tools of this page, for programs."""
+
+    @_builtins.property
+    def unknown_names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Those of DescribeRequest.names that are no tool of the catalogue."""
+
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Warning]:
+        """What a caller should know: schemas that cannot be used, names that meet in one identifier."""
 
     def __init__(
         self,
@@ -2790,14 +2905,72 @@ class DescribeResponse(_message.Message):
         shown_tools: _builtins.int = ...,
         matched_tools: _builtins.int = ...,
         next_page_token: _builtins.str = ...,
+        text: _builtins.str = ...,
+        tools: _abc.Iterable[Global___DescribedTool] | None = ...,
+        unknown_names: _abc.Iterable[_builtins.str] | None = ...,
+        warnings: _abc.Iterable[Global___Warning] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["matched_tools", b"matched_tools", "model_tools", b"model_tools", "next_page_token", b"next_page_token", "shown_tools", b"shown_tools"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["matched_tools", b"matched_tools", "model_tools", b"model_tools", "next_page_token", b"next_page_token", "shown_tools", b"shown_tools", "text", b"text", "tools", b"tools", "unknown_names", b"unknown_names", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DescribeResponse: _TypeAlias = DescribeResponse  # noqa: Y015
+
+@_typing.final
+class DescribedTool(_message.Message):
+    """A tool of the catalogue, described."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    CALLEE_FIELD_NUMBER: _builtins.int
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    INPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
+    OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """Its name as listed."""
+    callee: _builtins.str
+    """How a script of the dialect reaches it, up to the arguments, for instance `tools.read_file` or
+    `tools["odd name"]`; `tools.call("name", ` in dialects that call by name.
+    """
+    namespace: _builtins.str
+    """What comes before the last "__", ".", "/" or ":" of its name; descriptions are shared out fairly over these."""
+    summary: _builtins.str
+    """The first sentence of its description."""
+    signature: _builtins.str
+    """Its signature and description, at the detail that was reached."""
+    detail: Global___Detail.ValueType
+    """The detail that was reached."""
+    input_schema_json: _builtins.str
+    """Tool.input_schema_json. Only at detail FULL, or where nothing was cut for max_tokens."""
+    output_schema_json: _builtins.str
+    """Tool.output_schema_json, if it has one; as input_schema_json."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        callee: _builtins.str = ...,
+        namespace: _builtins.str = ...,
+        summary: _builtins.str = ...,
+        signature: _builtins.str = ...,
+        detail: Global___Detail.ValueType = ...,
+        input_schema_json: _builtins.str = ...,
+        output_schema_json: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_output_schema_json", b"_output_schema_json", "output_schema_json", b"output_schema_json"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_output_schema_json", b"_output_schema_json", "callee", b"callee", "detail", b"detail", "input_schema_json", b"input_schema_json", "name", b"name", "namespace", b"namespace", "output_schema_json", b"output_schema_json", "signature", b"signature", "summary", b"summary"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__output_schema_json: _TypeAlias = _typing.Literal["output_schema_json"]  # noqa: Y015
+    _WhichOneofArgType__output_schema_json: _TypeAlias = _typing.Literal["_output_schema_json", b"_output_schema_json"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__output_schema_json) -> _WhichOneofReturnType__output_schema_json | None: ...
+
+Global___DescribedTool: _TypeAlias = DescribedTool  # noqa: Y015
 
 @_typing.final
 class ModelTool(_message.Message):
@@ -2808,22 +2981,26 @@ class ModelTool(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     INPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     description: _builtins.str
     """Its description."""
     input_schema_json: _builtins.str
-    """JSON Schema of its arguments."""
+    """JSON Schema of its arguments: an object with closed properties."""
+    role: Global___ModelToolRole.ValueType
+    """What a host does when the model calls it."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         description: _builtins.str = ...,
         input_schema_json: _builtins.str = ...,
+        role: Global___ModelToolRole.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "input_schema_json", b"input_schema_json", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "input_schema_json", b"input_schema_json", "name", b"name", "role", b"role"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2855,17 +3032,19 @@ Global___RegisterCatalogRequest: _TypeAlias = RegisterCatalogRequest  # noqa: Y0
 
 @_typing.final
 class RegisterCatalogResponse(_message.Message):
-    """A stored catalogue."""
+    """A stored catalogue. It stays until newer ones need its place: a run, Check or Describe that names it renews it, and
+    answers FAILED_PRECONDITION with reason CATALOG_UNKNOWN once it is gone. Then it is to be registered again.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CATALOG_ID_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     catalog_id: _builtins.str
-    """The hash of its content, to be named in Start.catalog_id."""
+    """The hash of its content, to be named in Start.catalog_id. The same content has the same id on every server."""
     @_builtins.property
     def warnings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Warning]:
-        """What a caller should know, for instance schemas that do not compile."""
+        """What a caller should know: schemas that cannot be used, names that meet in one identifier."""
 
     def __init__(
         self,

@@ -114,14 +114,18 @@ class CodeModeServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Describe(self, request, context):
-        """Renders the definitions of the tools to register with a model, for one dialect and one catalogue.
+        """Renders the definitions of the tools to register with a model, for one dialect and one catalogue, and the answers
+        to a model that searches in it or asks for details. Runs no script and needs no worker.
+
+        FAILED_PRECONDITION: a catalogue id that is not known here.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RegisterCatalog(self, request, context):
-        """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it.
+        """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it. Its
+        schemas are compiled now, once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -88,9 +88,15 @@ class CodeModeServiceStub:
     Check: _grpc.UnaryUnaryMultiCallable[_codecage_pb2.CheckRequest, _codecage_pb2.CheckResponse]
     """Compiles a script without running it: diagnostics, the form it was understood as, the tools it can reach."""
     Describe: _grpc.UnaryUnaryMultiCallable[_codecage_pb2.DescribeRequest, _codecage_pb2.DescribeResponse]
-    """Renders the definitions of the tools to register with a model, for one dialect and one catalogue."""
+    """Renders the definitions of the tools to register with a model, for one dialect and one catalogue, and the answers
+    to a model that searches in it or asks for details. Runs no script and needs no worker.
+
+    FAILED_PRECONDITION: a catalogue id that is not known here.
+    """
     RegisterCatalog: _grpc.UnaryUnaryMultiCallable[_codecage_pb2.RegisterCatalogRequest, _codecage_pb2.RegisterCatalogResponse]
-    """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it."""
+    """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it. Its
+    schemas are compiled now, once.
+    """
     GetServerInfo: _grpc.UnaryUnaryMultiCallable[_codecage_pb2.GetServerInfoRequest, _codecage_pb2.GetServerInfoResponse]
     """Says what this server is, what it allows and what shields its workers."""
 
@@ -132,9 +138,15 @@ class CodeModeServiceAsyncStub(CodeModeServiceStub):
     Check: _aio.UnaryUnaryMultiCallable[_codecage_pb2.CheckRequest, _codecage_pb2.CheckResponse]  # type: ignore[assignment]
     """Compiles a script without running it: diagnostics, the form it was understood as, the tools it can reach."""
     Describe: _aio.UnaryUnaryMultiCallable[_codecage_pb2.DescribeRequest, _codecage_pb2.DescribeResponse]  # type: ignore[assignment]
-    """Renders the definitions of the tools to register with a model, for one dialect and one catalogue."""
+    """Renders the definitions of the tools to register with a model, for one dialect and one catalogue, and the answers
+    to a model that searches in it or asks for details. Runs no script and needs no worker.
+
+    FAILED_PRECONDITION: a catalogue id that is not known here.
+    """
     RegisterCatalog: _aio.UnaryUnaryMultiCallable[_codecage_pb2.RegisterCatalogRequest, _codecage_pb2.RegisterCatalogResponse]  # type: ignore[assignment]
-    """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it."""
+    """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it. Its
+    schemas are compiled now, once.
+    """
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_codecage_pb2.GetServerInfoRequest, _codecage_pb2.GetServerInfoResponse]  # type: ignore[assignment]
     """Says what this server is, what it allows and what shields its workers."""
 
@@ -191,7 +203,11 @@ class CodeModeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _codecage_pb2.DescribeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_codecage_pb2.DescribeResponse, _abc.Awaitable[_codecage_pb2.DescribeResponse]]:
-        """Renders the definitions of the tools to register with a model, for one dialect and one catalogue."""
+        """Renders the definitions of the tools to register with a model, for one dialect and one catalogue, and the answers
+        to a model that searches in it or asks for details. Runs no script and needs no worker.
+
+        FAILED_PRECONDITION: a catalogue id that is not known here.
+        """
 
     @_abc_1.abstractmethod
     def RegisterCatalog(
@@ -199,7 +215,9 @@ class CodeModeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _codecage_pb2.RegisterCatalogRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_codecage_pb2.RegisterCatalogResponse, _abc.Awaitable[_codecage_pb2.RegisterCatalogResponse]]:
-        """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it."""
+        """Stores a catalogue of tools under the hash of its content, so that runs can name it instead of sending it. Its
+        schemas are compiled now, once.
+        """
 
     @_abc_1.abstractmethod
     def GetServerInfo(

@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Exit code 0 after a drain, 1 if the service could not start, 2 for wrong arguments."""
+    """Exit code 0 after a drain, 1 if the service could not start, 2 for wrong arguments, 130 if interrupted before."""
     if sys.platform != "linux":
         print(f"codecage serve runs on Linux only; this is {sys.platform}", file=sys.stderr)
         return 1
@@ -27,6 +27,8 @@ def main() -> int:
     except ServerError as error:
         print(f"codecage serve: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # before it could be asked to drain
+        return 130
     return 0
 
 

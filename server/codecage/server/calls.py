@@ -11,10 +11,15 @@ from codecage.server.outbox import Outbox
 from codecage.server.outcome import Ending
 from codecage.server.report import Warnings
 from codecage.server.request import RunRequest
+from codecage.server.scheduling import CallQueue
+from codecage.server.tools import Tool
 from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["Calls"]
+
+_CHECKED_ANSWER_BYTES = 256 << 10
+"""Larger answers are not checked: parsing them here would hold up every other run."""
 
 
 class Calls:
@@ -31,14 +36,16 @@ class Calls:
         self._outbox = outbox
         self._warnings = warnings
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
+        self._queue = CallQueue()
         self._made = 0
         self._warned_schemas: set[str] = set()
+        self._warned_answers: set[str] = set()
         self._refused: dict[int, CallRecord] = {}
 
     @property
     def open_count(self) -> int:
-        """Calls whose answers are still wanted."""
-        return self.ledger.open_count
+        """Calls whose answers are still wanted, those included that have not left for the host yet."""
+        return self.ledger.open_count + len(self._queue)
 
     def take(self, call: wire.Call, now: float) -> None:
         """Takes a call of the worker and asks the host. Arguments that break the schema are answered here.
@@ -57,8 +64,14 @@ class Calls:
         if len(arguments) > limits.argument_bytes or problem_with(arguments, self._shape) or arguments[:1] != b"{":
             raise ProtocolViolation("arguments that are too large or not an object")
         if not self._refuse_mismatch(call, arguments, now):
-            tool = self._request.tools.tools[call.tool]
-            self._outbox.add_call(self.ledger.add(call, tool, tool.timeout or limits.tool_timeout, now))
+            self._queue.add(call, self._request.tools.tools[call.tool], arguments)
+            self._send_ready(now)
+
+    def _send_ready(self, now: float) -> None:
+        """Asks the host for the calls that need wait for no other any more."""
+        for queued in self._queue.take_ready():
+            timeout = queued.tool.timeout or self._request.limits.tool_timeout
+            self._outbox.add_call(self.ledger.add(queued.call, queued.tool, timeout, now))
 
     def _refuse_mismatch(self, call: wire.Call, arguments: bytes, now: float) -> bool:
         tool = self._request.tools.tools[call.tool]
@@ -91,6 +104,8 @@ class Calls:
                 continue
             prepared = prepare_answer(record, result, self._request.limits, self._request.policy)
             self._book(record, prepared, now)
+            if prepared.status == pb.CALL_STATUS_COMPLETED and record.tool.output_schema_json:
+                self._warn_of_misfit(record.tool, result.success)
             if prepared.dropped:
                 message = f"the answer of {record.tool.name} holds {prepared.dropped}, which this dialect does not show"
                 self._warnings.add(pb.WARNING_KIND_DROPPED_CONTENT, message)
@@ -98,7 +113,25 @@ class Calls:
                 limit = self._request.limits.answer_bytes
                 message = f"the answer of {record.tool.name} is larger than its limit of {limit} bytes"
                 return Ending.failure("answer_size", "AnswerSize", message)
+        self._send_ready(now)
         return None
+
+    def _warn_of_misfit(self, tool: Tool, success: pb.ToolSuccess) -> None:
+        """Warns once of each tool whose answers are not what it says. The script gets them all the same."""
+        if tool.name in self._warned_answers:
+            return
+        reason = ""
+        if tool.output_schema.problem:
+            reason = f"is not checked, since its output schema cannot be used: {tool.output_schema.problem}"
+        elif success.HasField("structured_json"):
+            data = success.structured_json.encode()
+            mismatch = tool.output_schema.mismatch(data) if len(data) <= _CHECKED_ANSWER_BYTES else ""
+            reason = f"does not fit its output schema: {mismatch}" if mismatch else ""
+        elif self._request.policy.answer_form != pb.ANSWER_FORM_TEXT:
+            reason = "has no structured value, although it lists an output schema"
+        if reason:
+            self._warned_answers.add(tool.name)
+            self._warnings.add(pb.WARNING_KIND_SCHEMA, f"the answer of {tool.name} {reason}")
 
     def take_pending(self, pending: pb.ToolPending, now: float) -> None:
         """Some calls wait for a person, or no longer do."""
@@ -123,9 +156,11 @@ class Calls:
         if late:
             ids = [record.call_id for record in late]
             self._outbox.add_cancelled(ids, pb.CANCEL_REASON_TIMEOUT, "the call took longer than its timeout")
+            self._send_ready(now)
 
     def cancel_open(self, code: str, *, is_caller_gone: bool, now: float) -> None:
         """The run ends with outcome `code`: nobody waits for the open calls any more."""
+        self._queue.clear()  # the host has not heard of these
         open_calls = list(self.ledger.open_calls())
         if not open_calls:
             return
@@ -143,6 +178,7 @@ class Calls:
             self._clocks.approvals_changed(now, -1)
         record.answer_bytes = prepared.size
         self.ledger.close(record, prepared.status, now, prepared.failure_code)
+        self._queue.close(record.sequence, record.tool)
         self.answers.append(prepared.wire)
 
     def _warn_stray(self, call_id: str) -> None:

@@ -20,6 +20,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from codecage.server.catalogs import CatalogStore
 from codecage.server.isolation import KNOWN_LAYERS, Requirements
 from codecage.server.limits import CEILINGS, Limits
 from codecage.server.pool import PoolOptions
@@ -28,6 +29,9 @@ from codecage.server.template import TemplateOptions
 __all__ = ["Settings", "load_settings"]
 
 _MIB = 1 << 20
+_LONGEST = 366 * 86_400.0
+"""No time of a script is longer: a year, in seconds."""
+_LAST_UID = (1 << 32) - 2
 _SPARE_UIDS = 16
 """Workers that are being reaped or made while all others are in use."""
 
@@ -55,17 +59,25 @@ class Settings(BaseSettings):
     capacity: int = Field(default=64, ge=1, le=10_000, description="Scripts that run at the same time.")
     warm: int = Field(default=4, ge=0, le=1000, description="Workers kept ready.")
     queue: int = Field(default=256, ge=0, le=100_000, description="Requests that may wait for a place.")
-    queue_wait: float = Field(default=30.0, gt=0, description="Seconds that one may wait.")
+    queue_wait: float = Field(default=30.0, gt=0, le=_LONGEST, description="Seconds that one may wait.")
     forks_per_template: int = Field(default=10_000, ge=1, description="Workers made by one template.")
     engine_mode: Literal["auto", "prepared", "per_worker"] = Field(
         default="auto", description="How workers get their engine."
     )
+    catalogs: int = Field(default=1000, ge=1, le=1_000_000, description="Catalogues kept for runs to name.")
+    catalog_memory: int = Field(default=512, ge=1, le=1 << 20, description="Memory for catalogues, in MiB.")
     max_memory: int = Field(
         default=CEILINGS.memory_bytes // _MIB, ge=16, description="Highest memory of a script, in MiB."
     )
-    max_script_time: float = Field(default=CEILINGS.script_time, gt=0, description="Highest script time, in seconds.")
-    max_wall_time: float = Field(default=CEILINGS.wall_time, gt=0, description="Highest wall time, in seconds.")
-    max_lifetime: float = Field(default=CEILINGS.lifetime, gt=0, description="Highest lifetime of a run, in seconds.")
+    max_script_time: float = Field(
+        default=CEILINGS.script_time, gt=0, le=_LONGEST, description="Highest script time, in seconds."
+    )
+    max_wall_time: float = Field(
+        default=CEILINGS.wall_time, gt=0, le=_LONGEST, description="Highest wall time, in seconds."
+    )
+    max_lifetime: float = Field(
+        default=CEILINGS.lifetime, gt=0, le=_LONGEST, description="Highest lifetime of a run, in seconds."
+    )
     require: Annotated[list[str], NoDecode] = Field(
         default=[], description="A layer that must hold besides those that always must."
     )
@@ -77,7 +89,9 @@ class Settings(BaseSettings):
         default=PoolOptions().uid_base, ge=1, description="First uid of workers, where the service is root."
     )
     uid_count: int = Field(default=PoolOptions().uid_count, ge=0, description="Size of the range of uids; 0: not used.")
-    drain_seconds: float = Field(default=30.0, ge=0, description="Seconds that running scripts get after SIGTERM.")
+    drain_seconds: float = Field(
+        default=30.0, ge=0, le=_LONGEST, description="Seconds that running scripts get after SIGTERM."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least level of log lines."
     )
@@ -99,6 +113,16 @@ class Settings(BaseSettings):
     def _check_mode(cls, value: str) -> str:
         if not value.isascii() or not value.isdigit() or set(value) & set("89") or int(value, 8) > 0o777:
             raise ValueError("must be an octal mode like 660")
+        return value
+
+    @field_validator("ready_fd", "lifeline_fd")
+    @classmethod
+    def _check_descriptor(cls, value: int) -> int:
+        if value >= 0:
+            try:
+                os.fstat(value)
+            except (OSError, OverflowError):
+                raise ValueError(f"{value} is no open descriptor") from None
         return value
 
     @field_validator("require", "accept_missing")
@@ -129,6 +153,8 @@ class Settings(BaseSettings):
         if 0 < self.uid_count < self.capacity + self.warm + _SPARE_UIDS:
             least = self.capacity + self.warm + _SPARE_UIDS
             raise ValueError(f"uid_count must be 0 or at least {least}, one for each worker and some to spare")
+        if self.uid_base + self.uid_count - 1 > _LAST_UID:
+            raise ValueError(f"uid_base and uid_count reach beyond the last uid there can be, {_LAST_UID}")
         return self
 
     def ceilings(self) -> Limits:
@@ -142,6 +168,10 @@ class Settings(BaseSettings):
             memory_bytes=self.max_memory * _MIB,
             compile_memory_bytes=max(self.max_memory, 128) * _MIB,
         )
+
+    def catalog_store(self) -> CatalogStore:
+        """An empty store of catalogues."""
+        return CatalogStore(self.catalogs, self.catalog_memory * _MIB)
 
     def pool_options(self) -> PoolOptions:
         """What the pool is made with."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from enum import Enum
 from typing import Any
 
 from codecage.server.limits import Limits
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["DIALECTS", "Dialect", "Policy"]
+__all__ = ["DIALECTS", "Describing", "Dialect", "Policy", "SignatureStyle"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,28 @@ class Policy:
         return pb.Policy(**{each.name: getattr(self, each.name) for each in fields(self)})
 
 
+class SignatureStyle(Enum):
+    """How the tools of a catalogue are told to a model."""
+
+    DECLARATIONS = "declarations"
+    """A block of TypeScript that declares `tools`."""
+    LINES = "lines"
+    """One line for each, as it is called."""
+    SUMMARIES = "summaries"
+    """Names with short descriptions, and schemas for those that are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Describing:
+    """How a dialect is described to a model."""
+
+    style: SignatureStyle = SignatureStyle.DECLARATIONS
+    detail: pb.Detail.ValueType = pb.DETAIL_FULL
+    """How much is said of each tool where the request leaves it open."""
+    has_tool_graph: bool = False
+    """Whether the model may send, beside its script, what it is going to call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How scripts of one product are written and answered."""
@@ -47,6 +70,7 @@ class Dialect:
     policy: Policy = field(default_factory=Policy)
     model_tools: frozenset[str] = frozenset()
     """What the dialect registers with the model. No script can call or see them, even if the host lists them."""
+    describing: Describing = field(default_factory=Describing)
 
     def to_message(self, ceilings: Limits) -> pb.DialectInfo:
         """As it is shown in the server's info: with the limits that a run gets which asks for none."""
@@ -73,6 +97,7 @@ _GOOSE = Dialect(
         globals_form=pb.GLOBALS_FORM_NONE,
     ),
     frozenset({"list_functions", "get_function_details", "execute_javascript"}),
+    Describing(SignatureStyle.SUMMARIES, pb.DETAIL_SIGNATURES, has_tool_graph=True),
 )
 _SERO = Dialect(
     "sero",
@@ -106,6 +131,7 @@ _DEVOXXGENIE = Dialect(
         globals_form=pb.GLOBALS_FORM_TEXT,
     ),
     frozenset({"run_script"}),
+    Describing(SignatureStyle.LINES, pb.DETAIL_SIGNATURES),
 )
 
 DIALECTS = {dialect.name: dialect for dialect in (_STANDARD, _GOOSE, _SERO, _DEVOXXGENIE)}

@@ -107,8 +107,8 @@ class Ledger:
         return min((deadline for deadline in deadlines if deadline is not None), default=float("inf"))
 
     def entries(self) -> list[pb.LedgerEntry]:
-        """As messages."""
-        return [self._entry(record) for record in self._records.values()]
+        """As messages, in order of sequence; calls may have left for the host in another one."""
+        return [self._entry(record) for record in sorted(self._records.values(), key=lambda record: record.sequence)]
 
     def add_totals(self, usage: pb.Usage) -> None:
         """Adds the counts and sizes of all calls to `usage`."""

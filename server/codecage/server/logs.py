@@ -32,7 +32,9 @@ def configure_logs(level: str, form: str) -> None:
     """Sends log lines of at least `level` to standard error, in the form "text", "json" or "auto"."""
     is_text = form == "text" or (form == "auto" and sys.stderr.isatty())
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if is_text else structlog.processors.JSONRenderer(sort_keys=False)
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        if is_text
+        else structlog.processors.JSONRenderer(sort_keys=False)
     )
     structlog.configure(
         processors=[

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 __all__ = ["adopt_orphans", "reap_strays"]
@@ -23,13 +22,19 @@ def adopt_orphans() -> None:
             raise OSError(number, f"prctl({option}): {os.strerror(number)}")
 
 
-def reap_strays(owned: AbstractSet[int]) -> None:
-    """Reaps ended children that came to us by the death of their parent; not those whose pids are `owned`."""
+def reap_strays(session: int) -> bool:
+    """Reaps ended children of `session`, which came to us by the death of their parent.
+
+    Whether some are left that have not ended yet.
+    """
     try:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
     except OSError:
-        return
+        return True
+    is_left = False
     for child in map(int, children):
-        if child not in owned:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child, os.WNOHANG)
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # reaped by its owner meanwhile
+            if os.getsid(child) == session:
+                ended, _status = os.waitpid(child, os.WNOHANG)
+                is_left |= ended == 0
+    return is_left

@@ -17,6 +17,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.errors import Unavailable
 from codecage.server.isolation import Requirements
+from codecage.server.mishaps import Mishaps
 from codecage.server.slots import Slots
 from codecage.server.template import TemplateOptions, TemplateProcess
 from codecage.server.trial import Trial
@@ -25,8 +26,6 @@ from codecage.server.worker import Worker
 __all__ = ["Pool", "PoolOptions"]
 
 _log = structlog.get_logger(__name__)
-_MAX_FAILURES = 3
-"""Workers that die before they are ready, in a row, until the engine counts as down."""
 _RESTART_SECONDS = 0.5
 _REFILL_SECONDS = 0.006
 """How long a worker that was taken is not replaced while others are warm: a short script is over by then, and a fork
@@ -77,10 +76,11 @@ class Pool:
         self._warm: deque[Worker] = deque()
         self._starting: set[_Newborn] = set()
         self._wanted: deque[asyncio.Future[Worker]] = deque()
-        self._failures = 0
+        self._mishaps = Mishaps()
         self._is_closed = False
         self._refill_timer: asyncio.TimerHandle | None = None
         self._renewal: asyncio.Task[None] | None = None
+        self._retry: asyncio.TimerHandle | None = None
         self._uid_holders = WeakValueDictionary[int, Worker]()
         """The last worker of each uid. A uid is free again once that one has been reaped.
 
@@ -144,6 +144,8 @@ class Pool:
         """Ends everything, and returns when every process has been reaped."""
         self._is_closed = True
         self.drain()
+        if self._retry is not None:
+            self._retry.cancel()
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.wait([self._renewal])
@@ -167,9 +169,8 @@ class Pool:
                 return worker
 
     async def _await_worker(self) -> Worker:
-        if self._failures >= _MAX_FAILURES:
-            self._failures = 0
-            raise Unavailable("workers die before they are ready", _RESTART_SECONDS)
+        if self._mishaps.are_lasting:
+            raise self._mishaps.refusal()
         wanted: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._wanted.append(wanted)
         self._refill()
@@ -181,14 +182,16 @@ class Pool:
             raise
 
     def _offer(self, worker: Worker) -> None:
-        """Hands a worker to the first that waits, or keeps it."""
+        """Hands a worker to the first that waits, or keeps it if it is not one too many."""
         while self._wanted:
             wanted = self._wanted.popleft()
             if not wanted.done():
                 wanted.set_result(worker)
                 return
-        if worker.is_alive:
+        if worker.is_alive and len(self._warm) < self.options.warm:
             self._warm.append(worker)
+        else:
+            worker.kill()
 
     def _refill_soon(self) -> None:
         asyncio.get_running_loop().call_soon(self._refill)
@@ -200,13 +203,23 @@ class Pool:
         elif self._refill_timer is None:
             self._refill_timer = asyncio.get_running_loop().call_later(_REFILL_SECONDS, self._refill)
 
+    def _retry_later(self) -> None:
+        """Tries again after a pause that grows with each failure."""
+        if self._retry is None and not self._is_closed:
+            self._retry = asyncio.get_running_loop().call_later(self._mishaps.pause(), self._retry_refill)
+
+    def _retry_refill(self) -> None:
+        self._retry = None
+        self._mishaps.forgive()
+        self._refill()
+
     def _refill(self) -> None:
         """Forks what is missing: one for each that waits, and the warm ones."""
         if self._refill_timer is not None:
             self._refill_timer.cancel()
             self._refill_timer = None
         template = self._template
-        if template is None or self._is_closed:
+        if template is None or self._is_closed or self._mishaps.are_too_many:
             return
         waiting = sum(not wanted.done() for wanted in self._wanted)
         missing = waiting + self.options.warm - len(self._warm) - len(self._starting)
@@ -217,7 +230,7 @@ class Pool:
             # Out of descriptors, most likely. Nobody may wait for a worker that is never made.
             _log.error("no worker can be made", reason=str(error))
             self._refuse_waiting(Unavailable(f"no worker can be made: {error}", _RESTART_SECONDS))
-            asyncio.get_running_loop().call_later(_RESTART_SECONDS, self._refill)
+            self._retry_later()
         most = self.options.forks_per_template
         if template.forks >= (min(_FIRST_FORKS, most) if self.templates == 1 else most):
             self._renew()
@@ -267,7 +280,7 @@ class Pool:
             _log.critical("a worker lacks layers that are required", missing=missing)
             self._refuse_waiting(Unavailable(f"workers lack required layers: {', '.join(missing)}", _RESTART_SECONDS))
             return
-        self._failures = 0
+        self._mishaps.clear()
         self._offer(worker)
 
     def on_lost(self, newborn: _Newborn, worker: Worker, death: Death) -> None:
@@ -275,12 +288,14 @@ class Pool:
         if newborn in self._starting:
             self._starting.discard(newborn)
             if not death.is_template_lost and not self._is_closed:
-                self._failures += 1
+                self._mishaps.add()
                 _log.error("worker died before it was ready", how=death.describe(), stderr=death.stderr[-500:])
         with contextlib.suppress(ValueError):
             self._warm.remove(worker)
-        if self._failures >= _MAX_FAILURES:
-            self._refuse_waiting(Unavailable("workers die before they are ready", _RESTART_SECONDS))
+        if self._mishaps.are_too_many:
+            if self._mishaps.are_lasting:
+                self._refuse_waiting(self._mishaps.refusal())
+            self._retry_later()
         else:
             self._refill_soon()
 
@@ -295,7 +310,10 @@ class Pool:
         options = self.options.template
         if self.templates == 1:
             options = replace(options, warm_up_rounds=min(_FIRST_ROUNDS, options.warm_up_rounds))
-        template = TemplateProcess(options, self._on_template_lost)
+        try:
+            template = TemplateProcess(options, self._on_template_lost)
+        except OSError as error:
+            raise Unavailable(f"the engine cannot be started: {error}", _RESTART_SECONDS) from error
         self._retired.add(template)
         try:
             await template.wait_ready()

@@ -15,7 +15,10 @@ _PEAK = re.compile(rb"VmHWM:\s*(\d+) kB")
 
 
 class ProcessMeter:
-    """Measures one process from outside. A process that is gone measures as it did last."""
+    """Measures one process from outside. A process that is gone measures as it did last.
+
+    Raises OSError if there is no descriptor left to measure it with.
+    """
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -26,12 +29,12 @@ class ProcessMeter:
         self.resident_base = 0
         """Resident memory at the reset, in bytes."""
         self._peak = 0
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(FileNotFoundError):
             self._statm = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
 
     @classmethod
     def for_pidfd(cls, pidfd: int) -> ProcessMeter:
-        """A meter for the process behind `pidfd`, whatever pid it has in its own namespace."""
+        """A meter for the process behind `pidfd`, whatever pid it has in its own namespace. Raises OSError."""
         with open(f"/proc/self/fdinfo/{pidfd}", "rb") as info:
             for line in info:
                 if line.startswith(b"Pid:"):
@@ -79,6 +82,8 @@ class ProcessMeter:
             self._statm = -1
 
     def _read_cpu(self) -> float:
+        if self._pid < 0:
+            return 0.0
         try:
             return time.clock_gettime(self._clock)
         except OSError:

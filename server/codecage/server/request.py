@@ -6,6 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 
+from codecage.server.catalogs import Catalog, CatalogStore
 from codecage.server.dialects import DIALECTS, Dialect, Policy
 from codecage.server.errors import CatalogUnknown, FeatureMissing, FieldViolation, InvalidRequest
 from codecage.server.jsontext import JsonShape, problem_with
@@ -13,9 +14,9 @@ from codecage.server.limits import Limits
 from codecage.server.tools import ToolSet
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["FEATURES", "RunRequest", "decode_start"]
+__all__ = ["FEATURES", "RunRequest", "decode_start", "find_catalog", "find_dialect", "policy_problems"]
 
-FEATURES = ("adjust_budget", "tool_pending")
+FEATURES = ("adjust_budget", "catalogs", "describe", "max_concurrency", "output_schema", "serial_key", "tool_pending")
 """Features that a request may require by name."""
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -46,15 +47,19 @@ class RunRequest:
     labels: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
+def decode_start(start: pb.Start, ceilings: Limits, catalogs: CatalogStore | None = None) -> RunRequest:
     """Raises InvalidRequest with every violation, FeatureMissing or CatalogUnknown."""
-    dialect = _dialect(start)
+    dialect = find_dialect(start.dialect, "start.dialect")
     _refuse_missing_features(start)
     limits, broken = dialect.limits.override(start.limits, ceilings)
     violations = [FieldViolation(f"start.limits.{violation.name}", violation.reason) for violation in broken]
-    tools, problems = ToolSet.from_messages(start.tools.tools, "start.tools.tools")
-    violations += problems
-    violations += _policy_problems(start)
+    if start.HasField("catalog_id"):
+        tools = find_catalog(start.catalog_id, catalogs).tools_for(dialect)
+    else:
+        listed, problems = ToolSet.from_messages(start.tools.tools, "start.tools.tools")
+        tools = listed.without(dialect.model_tools)
+        violations += problems
+    violations += policy_problems(start.policy, "start.policy")
     violations += _state_problems(start)
     violations += _source_problems(start, limits)
     violations += _input_problems(start, limits)
@@ -70,7 +75,7 @@ def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
         dialect=dialect,
         limits=limits,
         policy=dialect.policy.override(start.policy),
-        tools=tools.without(dialect.model_tools),
+        tools=tools,
         language=start.language,
         state_json=dict(start.state_json),
         input_json=start.input_json,
@@ -79,17 +84,23 @@ def decode_start(start: pb.Start, ceilings: Limits) -> RunRequest:
     )
 
 
-def _dialect(start: pb.Start) -> Dialect:
-    name = start.dialect or "standard"
+def find_dialect(name: str, path: str) -> Dialect:
+    """The dialect of that name; `standard` for "". Raises InvalidRequest, naming the field `path`."""
+    name = name or "standard"
     if name not in DIALECTS:
         reason = f"there is no dialect {name[:100]!r}; there are {', '.join(sorted(DIALECTS))}"
-        raise InvalidRequest(FieldViolation("start.dialect", reason))
+        raise InvalidRequest(FieldViolation(path, reason))
     return DIALECTS[name]
 
 
+def find_catalog(catalog_id: str, catalogs: CatalogStore | None) -> Catalog:
+    """The catalogue of that id. Raises CatalogUnknown."""
+    if catalogs is None:
+        raise CatalogUnknown(catalog_id)
+    return catalogs.get(catalog_id)
+
+
 def _refuse_missing_features(start: pb.Start) -> None:
-    if start.HasField("catalog_id"):
-        raise CatalogUnknown(start.catalog_id)
     for name in ("determinism", "journal", "dry_run"):
         if start.HasField(name):
             raise FeatureMissing(name, f"start.{name}")
@@ -98,10 +109,11 @@ def _refuse_missing_features(start: pb.Start) -> None:
             raise FeatureMissing(feature[:100], f"start.required_features[{index}]")
 
 
-def _policy_problems(start: pb.Start) -> list[FieldViolation]:
+def policy_problems(policy: pb.Policy, path: str) -> list[FieldViolation]:
+    """The values of policies that there are not."""
     return [
-        FieldViolation(f"start.policy.{descriptor.name}", f"there is no value {value}")
-        for descriptor, value in start.policy.ListFields()
+        FieldViolation(f"{path}.{descriptor.name}", f"there is no value {value}")
+        for descriptor, value in policy.ListFields()
         if descriptor.enum_type is not None and value not in descriptor.enum_type.values_by_number
     ]
 

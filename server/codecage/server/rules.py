@@ -8,7 +8,7 @@ from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.request import RunRequest
 from codecage.v1 import codecage_pb2 as pb
 
-__all__ = ["script_frame"]
+__all__ = ["listing_frame", "script_frame"]
 
 _UNAWAITED = {
     pb.UNAWAITED_ACTION_WAIT: "wait",
@@ -33,6 +33,25 @@ _ENTRIES = {
     pb.ENTRY_FORM_RUN_FUNCTION: "run_function",
 }
 _LANGUAGES = {pb.LANGUAGE_JAVASCRIPT: "javascript", pb.LANGUAGE_TYPESCRIPT: "typescript"}
+
+
+_SENT_CHARACTERS = 4 << 10
+"""Lists up to this length travel with the script; a longer one is asked for by those scripts that look at it."""
+
+
+def _if_short(listing: str) -> str | None:
+    return listing if len(listing) <= _SENT_CHARACTERS else None
+
+
+def listing_frame(request: RunRequest, kind: wire.ListingKind.ValueType) -> wire.SupervisorFrame | None:
+    """The frame with a list that `script_frame` left out; None where there is none of that kind to ask for."""
+    listings = {
+        wire.LISTING_KIND_TOOLS: request.tools.json,
+        wire.LISTING_KIND_DESCRIPTIONS: request.tools.descriptions_json,
+    }
+    if _if_short(listings.get(kind, "")) is not None:
+        return None
+    return wire.SupervisorFrame(listing=wire.Listing(json=listings[kind]))
 
 
 def script_frame(request: RunRequest) -> wire.SupervisorFrame:
@@ -60,7 +79,8 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
     script = wire.Script(
         source=request.source,
         input_json=request.input_json or None,
-        tools_json=request.tools.json,
+        tools_json=_if_short(request.tools.json),
+        descriptions_json=_if_short(request.tools.descriptions_json),
         rules_json=orjson.dumps(rules).decode(),
         memory_bytes=limits.memory_bytes,
         compile_memory_bytes=limits.compile_memory_bytes,

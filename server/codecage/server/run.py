@@ -23,7 +23,7 @@ from codecage.server.outcome import SCRIPT_CODES, WORKER_LIMIT_CODES, Ending
 from codecage.server.output import OutputOverflow, OutputRecord, utf8_head
 from codecage.server.report import Warnings, finished_message, script_error, set_duration
 from codecage.server.request import RunRequest
-from codecage.server.rules import script_frame
+from codecage.server.rules import listing_frame, script_frame
 from codecage.server.violation import ProtocolViolation
 from codecage.v1 import codecage_pb2 as pb
 
@@ -89,26 +89,21 @@ class Run:
         self._waits_owed = 1
         """How often the worker may say that it waits: once for its script and once for each frame of answers."""
         self._is_half_closed = False
+        self._listings_given: set[int] = set()
         self._state = request.state_json
         self._shape = JsonShape(request.limits.json_depth, request.limits.json_items)
 
     def start(self) -> None:
         """Gives the worker its script."""
-        for tool in self.request.tools.tools:
-            if tool.hints is not None and (tool.hints.max_concurrency or tool.hints.HasField("serial_key")):
-                message = f"the hints max_concurrency and serial_key are not served; those of {tool.name} are ignored"
-                self._warnings.add(pb.WARNING_KIND_NOT_SERVED, message)
-                break
         self._warn_of_collisions()
         self._worker.send(script_frame(self.request))
 
     def _warn_of_collisions(self) -> None:
         if self.request.policy.call_form == pb.CALL_FORM_NAME_AND_ARGUMENTS:
             return  # names are used as listed
-        for identifier, names in self.request.tools.collisions[:_MAX_COLLISIONS]:
-            told = ", ".join(names[:10])
-            message = f"tools.{identifier} could be each of {told}: call them by name, as tools[name] or tools.call"
-            self._warnings.add(pb.WARNING_KIND_NAME_COLLISION, message)
+        name_map = self.request.tools.names
+        for identifier, names in name_map.collisions[:_MAX_COLLISIONS]:
+            self._warnings.add(pb.WARNING_KIND_NAME_COLLISION, name_map.collision_message(identifier, names))
 
     @property
     def is_computing(self) -> bool:
@@ -133,6 +128,8 @@ class Run:
                 self._on_turn(frame.turn, now)
             elif kind == "finished":
                 self._on_finished(frame.finished, now)
+            elif kind == "listing_wanted":
+                self._on_listing_wanted(frame.listing_wanted.kind)
             else:
                 self.on_violation(f"a frame of kind {kind}", now)
         except ProtocolViolation as violation:
@@ -187,6 +184,13 @@ class Run:
             self._clocks.compute(now, is_computing=False)
             if not self._calls.open_count:
                 self._end(Ending.failure("deadlock", "Deadlock", _DEADLOCK), now)
+
+    def _on_listing_wanted(self, kind: wire.ListingKind.ValueType) -> None:
+        listing = None if kind in self._listings_given else listing_frame(self.request, kind)
+        if listing is None:
+            raise ProtocolViolation("it asks for a list that it has, or that does not exist")
+        self._listings_given.add(kind)
+        self._worker.send(listing)
 
     def _end_at_limit(self, broken: wire.LimitBroken, now: float) -> None:
         if broken.code not in WORKER_LIMIT_CODES:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
-from urllib.parse import unquote
+from typing import Any
+
+from codecage.server.schemadoc import items_of, members_of, pointed
 
 __all__ = ["UNBOUNDED", "evaluation_cost"]
 
@@ -45,14 +46,14 @@ class _Analysis:
         pending: list[Any] = [self._root]
         while pending:
             value = pending.pop()
-            members = _members(value)
+            members = members_of(value)
             for keyword in ("$anchor", "$dynamicAnchor"):
                 name = members.get(keyword)
                 if isinstance(name, str):
                     self._is_opaque |= self._anchors.setdefault(name, value) is not value
             if isinstance(members.get("$id"), str) and value is not self._root:
                 self._is_opaque = True
-            pending += [*members.values(), *_items(value)]
+            pending += [*members.values(), *items_of(value)]
 
     def cost(self) -> int:
         """At worst; UNBOUNDED where it grows with the depth of the value."""
@@ -89,15 +90,15 @@ class _Analysis:
         return False
 
     def _parts(self, schema: Any) -> list[Any]:
-        children = [child for _key, child in _children(_members(schema))]
-        return [self._resolved(part) for part in (*children, *_in_place(_members(schema)))]
+        children = [child for _key, child in _children(members_of(schema))]
+        return [self._resolved(part) for part in (*children, *_in_place(members_of(schema)))]
 
     def _expand(
         self, schema: Any, path: tuple[int, ...], ways: dict[tuple[str, int], int], children: dict[int, Any]
     ) -> int:
         """Counts what one value is tried against here; notes which schema each of its children is given to."""
         self._visits += 1
-        members = _members(schema)
+        members = members_of(schema)
         if id(schema) in path or self._visits > _MAX_VISITS:
             return 1
         for key, child in _children(members):
@@ -113,16 +114,16 @@ class _Analysis:
         pending = [self._resolved(schema)]
         while pending:
             part = pending.pop()
-            if _members(part) and id(part) not in found:
+            if members_of(part) and id(part) not in found:
                 self._visits += 1
                 found[id(part)] = part
-                pending += [self._resolved(inner) for inner in _in_place(_members(part))]
+                pending += [self._resolved(inner) for inner in _in_place(members_of(part))]
         return list(found.values())
 
     def _resolved(self, schema: Any) -> Any:
         """Follows a reference within the document, one that is nothing else besides."""
         for _ in range(32):
-            members = _members(schema)
+            members = members_of(schema)
             if len(members) != 1 or not members.keys() & _REFERENCES:
                 return schema
             schema = self._target(next(iter(members.values())))
@@ -132,58 +133,37 @@ class _Analysis:
         if not isinstance(reference, str):
             return None
         address, _, name = reference.partition("#")
-        if address and address != str(_members(self._root).get("$id", "")).partition("#")[0]:
+        if address and address != str(members_of(self._root).get("$id", "")).partition("#")[0]:
             self._is_opaque = True
             return None
         if name and not name.startswith("/"):
             return self._anchors.get(name)
-        return self._pointed(name)
-
-    def _pointed(self, pointer: str) -> Any:
-        found: Any = self._root
-        for step in unquote(pointer).split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            items = _items(found)
-            if items and name.isdigit():
-                found = items[int(name)] if int(name) < len(items) else None
-            else:
-                found = _members(found).get(name)
-        return found
-
-
-def _members(value: Any) -> dict[str, Any]:
-    """The members of an object; none for any other value."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _items(value: Any) -> list[Any]:
-    """The items of a list; none for any other value."""
-    return cast("Any", value) if isinstance(value, list) else []
+        return pointed(self._root, name)
 
 
 def _in_place(schema: dict[str, Any]) -> Iterator[Any]:
     """The subschemas that the same value is tried against."""
     for keyword in _IN_PLACE_LISTS:
-        yield from _items(schema.get(keyword))
+        yield from items_of(schema.get(keyword))
     for keyword in _IN_PLACE:
         if keyword in schema:
             part = schema[keyword]
             yield {keyword: part} if keyword.startswith("$") else part
     for keyword in _IN_PLACE_MAPS:
-        yield from _members(schema.get(keyword)).values()
+        yield from members_of(schema.get(keyword)).values()
 
 
 def _children(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The subschemas for what a value holds, each with the place where that lies."""
-    for name, part in _members(schema.get("properties")).items():
+    for name, part in members_of(schema.get("properties")).items():
         yield f"{_MEMBER}{name}", part
-    for part in _members(schema.get("patternProperties")).values():
+    for part in members_of(schema.get("patternProperties")).values():
         yield _MEMBER, part
     for keyword, place in _CHILDREN.items():
-        if _members(schema.get(keyword)):
+        if members_of(schema.get(keyword)):
             yield place, schema[keyword]
     for keyword in _CHILD_LISTS:
-        for index, part in enumerate(_items(schema.get(keyword))):
+        for index, part in enumerate(items_of(schema.get(keyword))):
             yield f"{_ITEM}{index}", part
 
 

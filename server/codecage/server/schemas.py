@@ -16,13 +16,15 @@ import orjson
 from codecage.server.schemacache import BoundedCache
 from codecage.server.schemacost import evaluation_cost
 
-__all__ = ["CompiledSchema", "compile_schema"]
+__all__ = ["CompiledSchema", "compile_apart", "compile_schema"]
 
 _CACHED_CHARACTERS = 4 << 20
 _MAX_SCHEMA_CHARACTERS = 64 << 10
 """A larger schema takes too long to compile on the loop that serves every run."""
 _MAX_PATTERNS = 100
 _MAX_PATTERN_BYTES = 128 << 10
+_CHARACTER_WEIGHT, _PATTERN_WEIGHT = 36, 32 << 10
+"""Bytes that a validator takes at most for each character of its schema, and for each pattern once it is used."""
 _MAX_COST = 5_000
 """Subschemas that one value may be tried against."""
 _MAX_WORK = 20_000_000
@@ -42,17 +44,25 @@ class CompiledSchema:
     """Why arguments are not checked; "" if they are."""
     cost: int = 0
     _validator: Any = None
+    weight: int = 0
+    """What it takes in memory, in bytes, estimated from above."""
 
-    def mismatch(self, arguments: bytes) -> str:
-        """What is wrong with `arguments`, an object in JSON, in words with paths; "" if nothing is known to be."""
+    def mismatch(self, text: bytes) -> str:
+        """What is wrong with a value in JSON, in words with paths; "" if nothing is known to be.
+
+        What is no JSON fits: somebody else tells that.
+        """
         if self._validator is None:
             return ""
-        if self.cost * len(arguments) > _MAX_WORK:
+        if self.cost * len(text) > _MAX_WORK:
             return ""
-        value = orjson.loads(arguments)
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return ""
         if self._validator.is_valid(value):
             return ""
-        if len(arguments) <= _TOLD_BYTES:
+        if len(text) <= _TOLD_BYTES:
             return "; ".join(_told(error) for error in islice(self._validator.iter_errors(value), _MAX_TOLD))
         try:
             # Stops at the first mismatch: there may be as many as there are values.
@@ -67,7 +77,8 @@ def compile_schema(text: str) -> CompiledSchema:
     return _cache.get(text)
 
 
-def _compile(text: str) -> CompiledSchema:
+def compile_apart(text: str) -> CompiledSchema:
+    """The same for a caller that keeps the result: a catalogue. May be called from any thread."""
     if not text:
         return CompiledSchema()
     if len(text) > _MAX_SCHEMA_CHARACTERS:
@@ -89,10 +100,11 @@ def _compile(text: str) -> CompiledSchema:
     cost = evaluation_cost(schema)  # only now: compiling is cheap, and tells better what is wrong
     if cost > _MAX_COST:
         return CompiledSchema("its evaluation could grow beyond measure")
-    return CompiledSchema("", cost, validator)
+    weight = _CHARACTER_WEIGHT * len(text) + _PATTERN_WEIGHT * text.count('"pattern')
+    return CompiledSchema("", cost, validator, weight)
 
 
-_cache = BoundedCache(_compile, _CACHED_CHARACTERS)
+_cache = BoundedCache(compile_apart, _CACHED_CHARACTERS)
 
 
 def _refuse(uri: str) -> Any:

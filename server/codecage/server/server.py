@@ -47,7 +47,7 @@ async def serve(settings: Settings, pool: Pool, starting: asyncio.Task[None]) ->
         await pool.close()
         raise ServerError(str(error)) from error
     server = grpc.aio.server(options=_CHANNEL_OPTIONS)
-    service = CodeModeService(pool, settings.ceilings())
+    service = CodeModeService(pool, settings.ceilings(), settings.catalog_store())
     rpc.add_CodeModeServiceServicer_to_server(service, server)
     healthy = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from typing import Any, cast
+from typing import Any, TypeVar, TypeVarTuple, cast
 
 import grpc
 import structlog
@@ -12,9 +15,11 @@ from google.protobuf.message import DecodeError
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server import status
+from codecage.server.catalogs import Catalog, CatalogStore
 from codecage.server.check import check_response, decode_check
+from codecage.server.describe import describe
 from codecage.server.dialects import DIALECTS
-from codecage.server.errors import FieldViolation, InvalidRequest, NotRun, NotServed
+from codecage.server.errors import Busy, FieldViolation, InvalidRequest, NotRun
 from codecage.server.limits import Limits
 from codecage.server.local import run_on
 from codecage.server.pool import Pool
@@ -27,6 +32,10 @@ from codecage.v1 import codecage_pb2_grpc as rpc
 __all__ = ["CALLER_METADATA", "CodeModeService"]
 
 _log = structlog.get_logger(__name__)
+_Arguments = TypeVarTuple("_Arguments")
+_Result = TypeVar("_Result")
+_MAX_QUEUED = 64
+"""Catalogues that may wait to be compiled or described."""
 CALLER_METADATA = "codecage-caller"
 """Request metadata in which a caller may name itself, so that callers behind one connection take turns."""
 
@@ -44,9 +53,13 @@ _VERSION = _version()
 class CodeModeService(rpc.CodeModeServiceServicer):
     """Serves the contract over one pool of workers."""
 
-    def __init__(self, pool: Pool, ceilings: Limits) -> None:
+    def __init__(self, pool: Pool, ceilings: Limits, catalogs: CatalogStore) -> None:
         self._pool = pool
         self._ceilings = ceilings
+        self._catalogs = catalogs
+        self._executor = ThreadPoolExecutor(1, "catalogs")
+        """The thread in which catalogues are compiled and described, beside the loop that serves the runs."""
+        self._queued = 0
         self._sampler = Sampler()
 
     async def Run(self, request_iterator: object, context: Stream) -> None:  # type: ignore[override]  # it reads and writes the context itself
@@ -79,7 +92,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
     ) -> pb.CheckResponse:
         """Compiles a script without running it; see the contract."""
         try:
-            check = decode_check(request, self._ceilings)
+            check = decode_check(request, self._ceilings, self._catalogs)
             async with self._pool.lease(_caller(context)) as worker:
                 return check_response(check, await run_on(worker, check))
         except NotRun as error:
@@ -90,16 +103,26 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         request: pb.DescribeRequest,
         context: grpc.aio.ServicerContext[pb.DescribeRequest, pb.DescribeResponse],
     ) -> pb.DescribeResponse:
-        """Not served."""
-        return await status.abort(context, NotServed("this server does not serve Describe"))
+        """What a model is told of a catalogue; see the contract."""
+        try:
+            catalog = self._catalogs.get(request.catalog_id) if request.HasField("catalog_id") else None
+            return await self._in_executor(describe, request, self._ceilings, catalog)
+        except NotRun as error:
+            return await status.abort(context, error)
 
     async def RegisterCatalog(
         self,
         request: pb.RegisterCatalogRequest,
         context: grpc.aio.ServicerContext[pb.RegisterCatalogRequest, pb.RegisterCatalogResponse],
     ) -> pb.RegisterCatalogResponse:
-        """Not served."""
-        return await status.abort(context, NotServed("this server does not serve RegisterCatalog"))
+        """Stores a catalogue; see the contract."""
+        try:
+            catalog = await self._in_executor(Catalog.from_messages, request.tools.tools, "tools.tools")
+            warnings = await self._in_executor(catalog.prepare)
+        except NotRun as error:
+            return await status.abort(context, error)
+        self._catalogs.add(catalog)
+        return pb.RegisterCatalogResponse(catalog_id=catalog.id, warnings=warnings)
 
     async def GetServerInfo(self, request: pb.GetServerInfoRequest, context: object) -> pb.GetServerInfoResponse:
         """What this server is; see the contract."""
@@ -129,6 +152,16 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             features=FEATURES,
         )
 
+    async def _in_executor(self, work: Callable[[*_Arguments], _Result], *arguments: *_Arguments) -> _Result:
+        """Does `work` beside the loop. Raises Busy where too many wait for it."""
+        if self._queued >= _MAX_QUEUED:
+            raise Busy("too many catalogues are waiting to be compiled or described", 1.0)
+        self._queued += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
+        finally:
+            self._queued -= 1
+
     async def _read_start(self, context: Stream) -> RunRequest:
         try:
             first = cast("object", await context.read())
@@ -136,7 +169,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             raise InvalidRequest(FieldViolation("start", "the first message cannot be read")) from error
         if not isinstance(first, pb.RunRequest) or not first.HasField("start"):
             raise InvalidRequest(FieldViolation("start", "the first message must be a start"))
-        return decode_start(first.start, self._ceilings)
+        return decode_start(first.start, self._ceilings, self._catalogs)
 
     def _started(self, request: RunRequest, layers: list[wire.Layer]) -> pb.Started:
         return pb.Started(

@@ -17,6 +17,7 @@ from codecage.server.pool import Pool
 __all__ = ["ServerError", "start_and_serve"]
 
 _log = structlog.get_logger(__name__)
+_LAST_PORT = 65_535
 _LARGEST_PIECE, _KEPT_HEAP = 32 << 20, 32 << 20
 
 
@@ -43,7 +44,7 @@ def _check_address(address: str) -> None:
     if address.startswith("unix:"):
         return
     host, separator, port = address.rpartition(":")
-    if not separator or not port.isdigit():
+    if not separator or not (port.isascii() and port.isdigit()) or int(port) > _LAST_PORT:
         raise ServerError(f"cannot listen on {address!r}: it is neither unix:PATH nor HOST:PORT")
     if host not in ("127.0.0.1", "localhost", "[::1]"):
         _log.warning(

@@ -33,8 +33,6 @@ _RETRY_SECONDS = 1.0
 _STRAY_SECONDS = 0.2
 _SO_SNDBUFFORCE = 32
 _SEND_BUFFER_BYTES = 2 << 20
-_pids: set[int] = set()
-"""The templates of this process, which are reaped by their owners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,10 @@ class TemplateOptions:
 
 
 class TemplateProcess:
-    """Owns one template and, through it, its workers. `on_lost` is called once when the process is gone."""
+    """Owns one template and, through it, its workers. `on_lost` is called once when the process is gone.
+
+    Raises OSError if it cannot be started.
+    """
 
     def __init__(self, options: TemplateOptions, on_lost: Callable[[TemplateProcess], None]) -> None:
         self.info = wire.TemplateReady()
@@ -67,9 +68,7 @@ class TemplateProcess:
         self._is_lost = False
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
-        self._process, self._control, self._stderr = self._spawn()
-        self._pidfd = os.pidfd_open(self._process.pid)
-        _pids.add(self._process.pid)
+        self._process, self._control, self._stderr, self._pidfd = self._spawn()
         self._loop.add_reader(self._control.fileno(), self._on_event)
         self._loop.add_reader(self._pidfd, self._on_exit)
 
@@ -92,6 +91,8 @@ class TemplateProcess:
         except TimeoutError:
             self.kill()
             raise Unavailable("the engine did not start in time", _RETRY_SECONDS) from None
+        if self._is_lost:  # in the same turn in which it was ready
+            raise Unavailable("the engine died at its start", _RETRY_SECONDS)
 
     def fork(
         self, worker_id: int, uid: int, listener: WorkerListener, probe: str = "", *, in_haste: bool = False
@@ -108,7 +109,7 @@ class TemplateProcess:
             ours.close()
             theirs.close()
             raise
-        worker = Worker(worker_id, uid, ours, read, listener)
+        worker = Worker(worker_id, uid, ours, read, listener, self._kill_worker)
         self._workers[worker_id] = worker
         self.forks += 1
         request = wire.TemplateRequest(fork=wire.Fork(worker_id=worker_id, uid=uid, probe=probe, in_haste=in_haste))
@@ -122,6 +123,12 @@ class TemplateProcess:
             theirs.close()
             os.close(write)
         return worker
+
+    def _kill_worker(self, worker_id: int) -> None:
+        """Has the template kill a worker that cannot be killed from here."""
+        request = wire.TemplateRequest(kill_worker=wire.KillWorker(worker_id=worker_id))
+        with contextlib.suppress(OSError):  # lost, and its workers with it
+            self._control.send(request.SerializeToString())
 
     def retire(self) -> None:
         """No more forks; the process ends when its last worker has ended."""
@@ -138,26 +145,17 @@ class TemplateProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        read, write = os.pipe2(os.O_CLOEXEC)
-        options = self._options
-        numbers = (theirs.fileno(), os.getpid(), options.memory_ceiling, options.cpu_ceiling, options.warm_up_rounds)
-        paths = [str(Path(path).absolute()) for path in sys.path if Path(path).is_dir()]
-        command = [
-            sys.executable,
-            "-I",
-            "-S",
-            "-B",
-            "-c",
-            _BOOT,
-            ":".join(paths),
-            *map(str, numbers),
-            options.mode,
-        ]
-        try:
+    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket, int, int]:
+        """The process, the control socket, the read end of its standard error and its pidfd. Raises OSError."""
+        with contextlib.ExitStack() as mine, contextlib.ExitStack() as its:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            mine.callback(ours.close)
+            its.callback(theirs.close)
+            read, write = os.pipe2(os.O_CLOEXEC)
+            mine.callback(os.close, read)
+            its.callback(os.close, write)
             process = subprocess.Popen(  # an exec: gRPC and a plain fork of this process do not mix
-                command,
+                self._command(theirs.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=write,
@@ -166,21 +164,28 @@ class TemplateProcess:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-        finally:
-            theirs.close()
-            os.close(write)
+            mine.callback(process.wait)
+            mine.callback(process.kill)
+            pidfd = os.pidfd_open(process.pid)
+            mine.pop_all()
         ours.setblocking(False)
         os.set_blocking(read, False)
-        return process, ours, read
+        return process, ours, read, pidfd
+
+    def _command(self, control: int) -> list[str]:
+        options = self._options
+        paths = [str(Path(path).absolute()) for path in sys.path if Path(path).is_dir()]
+        numbers = map(str, (control, os.getpid(), options.memory_ceiling, options.cpu_ceiling, options.warm_up_rounds))
+        return [sys.executable, "-I", "-S", "-B", "-c", _BOOT, ":".join(paths), *numbers, options.mode]
 
     def _on_event(self) -> None:
         while True:
             try:
-                data, ancillary, _flags, _address = self._control.recvmsg(_MAX_PACKET, socket.CMSG_SPACE(4))
+                data, ancillary, flags, _address = self._control.recvmsg(_MAX_PACKET, socket.CMSG_SPACE(4))
             except BlockingIOError:
                 return
             except OSError:
-                data, ancillary = b"", []
+                data, ancillary, flags = b"", [], 0
             if not data:
                 self._loop.remove_reader(self._control.fileno())
                 return  # its exit is told by the pidfd
@@ -188,9 +193,10 @@ class TemplateProcess:
             for level, kind, payload in ancillary:
                 if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                     pidfds.frombytes(payload[: len(payload) - len(payload) % pidfds.itemsize])
-            self._take_event(data, pidfds[0] if pidfds else -1)
+            self._take_event(data, pidfds[0] if pidfds else -1, is_cut=bool(flags & socket.MSG_CTRUNC))
 
-    def _take_event(self, data: bytes, pidfd: int) -> None:
+    def _take_event(self, data: bytes, pidfd: int, *, is_cut: bool) -> None:
+        """`is_cut`: there was no descriptor left here to take the pidfd with."""
         try:
             event = wire.TemplateEvent.FromString(data)
         except DecodeError:
@@ -202,7 +208,10 @@ class TemplateProcess:
             self.info = event.ready
             self._ready.set_result(None)
         elif kind == "forked" and (worker := self._workers.get(event.forked.worker_id)) is not None:
-            worker.on_forked(event.forked.pid, pidfd)
+            if is_cut:
+                worker.reject("no descriptor was left for its pidfd")
+            else:
+                worker.on_forked(event.forked.pid, pidfd)
             return
         elif kind == "fork_failed":
             self._bury(event.fork_failed.worker_id, Death(stderr=event.fork_failed.reason))
@@ -222,7 +231,6 @@ class TemplateProcess:
         """The process is gone. Its workers die with it, are ours to reap now, and are waited for."""
         self._loop.remove_reader(self._pidfd)
         self._process.wait()
-        _pids.discard(self._process.pid)
         self._on_event()
         self._is_lost = True
         self._loop.remove_reader(self._control.fileno())
@@ -238,8 +246,12 @@ class TemplateProcess:
         if not self._workers:
             self.gone.set()
         # The first process of the namespace was a child of the one that has just ended: it is ours now.
-        self._loop.call_later(_STRAY_SECONDS, reap_strays, _pids)
+        self._loop.call_later(_STRAY_SECONDS, self._reap_strays)
         self._on_lost(self)
+
+    def _reap_strays(self) -> None:
+        if reap_strays(self._process.pid):
+            self._loop.call_later(_STRAY_SECONDS, self._reap_strays)
 
     def _last_words(self) -> str:
         try:
@@ -252,14 +264,13 @@ class TemplateProcess:
         if worker.pidfd < 0:
             self._bury(worker.worker_id, death)
             return
-        # A copy, since the worker closes its own while the loop still watches this one.
-        pidfd = os.dup(worker.pidfd)
+        # The worker closes it when it is buried, and only this buries it now.
+        pidfd = worker.pidfd
 
         def reap() -> None:
             self._loop.remove_reader(pidfd)
             with contextlib.suppress(ChildProcessError):
                 os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOHANG)
-            os.close(pidfd)
             self._bury(worker.worker_id, death)
 
         self._loop.add_reader(pidfd, reap)

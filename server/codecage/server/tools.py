@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ import orjson
 
 from codecage.server.errors import FieldViolation
 from codecage.server.jsontext import JsonShape, is_json_object, problem_with
+from codecage.server.names import NameMap
 from codecage.server.schemas import CompiledSchema, compile_schema
 from codecage.v1 import codecage_pb2 as pb
 
@@ -20,12 +20,12 @@ MAX_TOOLS = 5_000
 _MAX_NAME_BYTES = 256
 _MAX_DESCRIPTION_BYTES = 64 << 10
 _MAX_SCHEMA_BYTES = 256 << 10
-_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_$]|^(?=[0-9])")
+_MAX_KEY_BYTES = 256
 _MAX_LIST_BYTES = 8 << 20
 _SCHEMA_SHAPE = JsonShape(depth=128, items=100_000)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tool:
     """One tool of the host."""
 
@@ -35,11 +35,33 @@ class Tool:
     timeout: float
     """Seconds that one call may take; 0 for no limit of its own."""
     input_schema_json: str = ""
+    output_schema_json: str = ""
+    """"" where the form of its answers is unknown."""
+    kept_schema: CompiledSchema | None = None
+    """The compiled input schema, where it is kept with the tool: in a catalogue."""
+    kept_output_schema: CompiledSchema | None = None
 
     @property
     def schema(self) -> CompiledSchema:
-        """What its arguments are checked against; compiled when first needed."""
-        return compile_schema(self.input_schema_json)
+        """What its arguments are checked against; compiled when first needed, unless it is kept."""
+        return self.kept_schema or compile_schema(self.input_schema_json)
+
+    @property
+    def output_schema(self) -> CompiledSchema:
+        """What its structured answers are checked against."""
+        return self.kept_output_schema or compile_schema(self.output_schema_json)
+
+    @property
+    def max_concurrency(self) -> int:
+        """Calls of it at the same time in one run; 0 for no limit of its own."""
+        return self.hints.max_concurrency if self.hints is not None else 0
+
+    @property
+    def serial_key(self) -> tuple[str, str] | None:
+        """Group and argument, where calls with equal values go one after another."""
+        if self.hints is None or not self.hints.HasField("serial_key"):
+            return None
+        return self.hints.serial_key.group, self.hints.serial_key.argument
 
 
 @dataclass(frozen=True)
@@ -49,17 +71,20 @@ class ToolSet:
     tools: tuple[Tool, ...] = ()
 
     @cached_property
-    def json(self) -> str:
-        """Names and descriptions as the worker takes them."""
-        return orjson.dumps([[tool.name, tool.description] for tool in self.tools]).decode()
+    def names(self) -> NameMap:
+        """How a script reaches them."""
+        return NameMap.of([tool.name for tool in self.tools])
 
     @cached_property
-    def collisions(self) -> list[tuple[str, list[str]]]:
-        """Identifiers that more than one name leads to, each with these names."""
-        found: dict[str, list[str]] = {}
-        for tool in self.tools:
-            found.setdefault(_identifier(tool.name), []).append(tool.name)
-        return [(identifier, names) for identifier, names in found.items() if len(names) > 1]
+    def json(self) -> str:
+        """The map of names as the worker takes it; written out, so that the engine's own parser makes all of it."""
+        names = self.names
+        return orjson.dumps({"names": names.names, "indexes": names.indexes, "identifiers": names.identifiers}).decode()
+
+    @cached_property
+    def descriptions_json(self) -> str:
+        """The descriptions, as the worker takes them."""
+        return orjson.dumps([tool.description for tool in self.tools]).decode()
 
     def without(self, names: frozenset[str]) -> ToolSet:
         """Those that have none of these names."""
@@ -86,18 +111,20 @@ class ToolSet:
             if first != index:
                 reason = f"the name {message.name[:100]!r} is that of {path}[{first}] already"
                 violations.append(FieldViolation(f"{here}.name", reason))
-            hints = message.hints if message.HasField("hints") else None
-            timeout = message.hints.timeout.ToNanoseconds() / 1e9
-            tools.append(Tool(message.name, message.description, hints, timeout, message.input_schema_json))
+            tools.append(_tool(message))
         return cls(tuple(tools)), violations
 
 
-def _identifier(name: str) -> str:
-    """By what identifier a script finds the tool of that name; js/globals.js makes it the same way."""
-    if not _NO_IDENTIFIER.search(name):
-        return name
-    found = _NO_IDENTIFIER.sub(lambda part: "_" * (len(part[0].encode("utf-16-le")) // 2), name)
-    return f"_{found}" if found[0].isdigit() else found
+def _tool(message: pb.Tool) -> Tool:
+    hints = None
+    if message.HasField("hints"):
+        # A copy: the message itself would keep the whole request alive as long as a catalogue.
+        hints = pb.ToolHints()
+        hints.CopyFrom(message.hints)
+    timeout = message.hints.timeout.ToNanoseconds() / 1e9
+    return Tool(
+        message.name, message.description, hints, timeout, message.input_schema_json, message.output_schema_json
+    )
 
 
 def _problems(message: pb.Tool, path: str) -> list[FieldViolation]:
@@ -111,6 +138,11 @@ def _problems(message: pb.Tool, path: str) -> list[FieldViolation]:
         found.append(FieldViolation(f"{path}.description", reason))
     if message.hints.timeout.ToNanoseconds() < 0:
         found.append(FieldViolation(f"{path}.hints.timeout", "must not be negative"))
+    if message.hints.HasField("serial_key"):
+        for part in ("group", "argument"):
+            if not 1 <= len(getattr(message.hints.serial_key, part).encode()) <= _MAX_KEY_BYTES:
+                reason = f"must be 1 to {_MAX_KEY_BYTES} bytes"
+                found.append(FieldViolation(f"{path}.hints.serial_key.{part}", reason))
     for name in ("input_schema_json", "output_schema_json"):
         problem = _schema_problem(getattr(message, name))
         if problem:

@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -44,11 +45,18 @@ class WorkerListener(Protocol):
 class Worker:
     """Owns the supervisor's side of one child: three descriptors, all closed once the death is known.
 
-    The process has ended and was reaped when `exited` is set.
+    Nothing is heard from the process before the template has told of it, or it would be used before it can be measured
+    and killed. The process has ended and was reaped when `exited` is set.
     """
 
     def __init__(
-        self, worker_id: int, uid: int, connection: socket.socket, stderr: int, listener: WorkerListener
+        self,
+        worker_id: int,
+        uid: int,
+        connection: socket.socket,
+        stderr: int,
+        listener: WorkerListener,
+        kill_by_template: Callable[[int], None],
     ) -> None:
         self.worker_id = worker_id
         self.uid = uid
@@ -61,13 +69,13 @@ class Worker:
         self._connection = connection
         self._stderr = stderr
         self._listener = listener
+        self._kill_by_template = kill_by_template
         self._pidfd = -1
         self._decoder = FrameDecoder(_READY_BYTES)
         self._unsent: deque[memoryview] = deque()
         self._is_killed = False
         self._loop = asyncio.get_running_loop()
         connection.setblocking(False)
-        self._loop.add_reader(connection.fileno(), self._on_readable)
 
     def __repr__(self) -> str:
         state = "dead" if self.exited.is_set() else "killed" if self._is_killed else "alive"
@@ -76,9 +84,21 @@ class Worker:
     def on_forked(self, pid: int, pidfd: int) -> None:
         """The process exists. `pidfd` is -1 where the kernel has none."""
         self._pidfd = pidfd
-        self.meter = ProcessMeter.for_pidfd(pidfd) if pidfd >= 0 else ProcessMeter(pid)
         if self._is_killed:
             self._send_kill()
+            return
+        try:
+            self.meter = ProcessMeter.for_pidfd(pidfd) if pidfd >= 0 else ProcessMeter(pid)
+        except OSError as error:
+            self.reject(f"it cannot be measured: {error}")
+        else:
+            self._loop.add_reader(self._connection.fileno(), self._on_readable)
+
+    def reject(self, reason: str) -> None:
+        """Kills the process, and tells the listener of its death at once."""
+        if not self._is_killed:
+            self.kill()
+            self._listener.on_death(Death(stderr=reason), time.monotonic())
 
     def lease(self, listener: WorkerListener, max_frame_bytes: int) -> None:
         """Hands the worker to `listener`, with frames of up to `max_frame_bytes`."""
@@ -155,9 +175,8 @@ class Worker:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
         else:
-            # Without a pidfd the closed socket tells it to go, and the template kills on request.
-            with contextlib.suppress(OSError):
-                self._connection.shutdown(socket.SHUT_RDWR)
+            # Not told of yet, or a kernel without pidfds: its parent does it.
+            self._kill_by_template(self.worker_id)
 
     def _try_send(self, data: memoryview) -> int:
         try:

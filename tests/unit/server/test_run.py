@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.recorder import (
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server.death import Death
 from codecage.server.run import Run
+from codecage.server.tools import Tool
 from codecage.v1 import codecage_pb2 as pb
 
 
@@ -40,8 +42,43 @@ def test_a_script_is_given_to_the_worker_with_its_rules() -> None:
     new_run(worker, calls=7)
     (frame,) = worker.sent
     assert frame.script.source == "return 1"
-    assert frame.script.tools_json == '[["read",""],["write",""]]'
+    assert json.loads(frame.script.tools_json) == {
+        "names": ["read", "write"],
+        "indexes": {"read": 0, "write": 1},
+        "identifiers": {},
+    }
+    assert frame.script.descriptions_json == '["",""]'
     assert '"calls":7' in frame.script.rules_json
+
+
+LISTINGS = [wire.LISTING_KIND_TOOLS, wire.LISTING_KIND_DESCRIPTIONS]
+
+
+def test_a_long_list_of_tools_is_sent_to_a_worker_that_asks_for_it() -> None:
+    worker = RecordingWorker()
+    tools = tuple(Tool(f"tool-{number}", "It does a lot.", None, 0.0) for number in range(1000))
+    run = new_run(worker, tools)
+    assert not worker.sent[0].script.HasField("tools_json")
+    assert not worker.sent[0].script.HasField("descriptions_json")
+    for kind in LISTINGS:
+        run.on_frame(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)), START + 1)
+    tools_map, descriptions = (json.loads(frame.listing.json) for frame in worker.sent[1:])
+    assert (tools_map["names"][7], tools_map["identifiers"]["tool_7"], tools_map["indexes"]["tool-7"]) == (
+        "tool-7",
+        7,
+        7,
+    )
+    assert (len(tools_map["names"]), descriptions) == (1000, ["It does a lot."] * 1000)
+    assert run.is_computing
+    run.on_frame(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=LISTINGS[0])), START + 2)
+    assert finished_of(run).code == "worker_lost"
+
+
+@pytest.mark.parametrize("kind", [0, *LISTINGS, 99])
+def test_a_worker_that_asks_for_a_list_that_it_was_given_breaks_the_protocol(kind: wire.ListingKind.ValueType) -> None:
+    run = new_run(RecordingWorker())
+    run.on_frame(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)), START + 1)
+    assert finished_of(run).code == "worker_lost"
 
 
 def test_a_completed_script_ends_the_run_with_its_value_and_kills_the_worker() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections import deque
 from collections.abc import Callable
 from typing import NoReturn, cast
 
@@ -50,7 +51,12 @@ class Job:
             ToHost.NOTICE: self._notice,
             ToHost.END: self._end,
             ToHost.STATE: self._state,
+            ToHost.LISTING: self._listing,
         }
+        self._listings: dict[int, str | None] = {}
+        """The lists of the tools as they came with the script; None for one that is to be asked for."""
+        self._early: deque[wire.SupervisorFrame] = deque()
+        """Answers that came while a list was waited for."""
 
     def run(self) -> NoReturn:
         """Waits for the script, runs it, and never returns."""
@@ -60,7 +66,11 @@ class Job:
         self._positions = Positions(script.source)
         self._lower_memory(script.compile_memory_bytes)
         realm.engine.set_stack_quota(script.stack_bytes)
-        realm.ask(FromHost.CONFIGURE, 0, f'{{"rules":{script.rules_json},"tools":{script.tools_json}}}')
+        self._listings = {
+            FromHost.TOOLS: script.tools_json if script.HasField("tools_json") else None,
+            FromHost.DESCRIPTIONS: script.descriptions_json if script.HasField("descriptions_json") else None,
+        }
+        realm.ask(FromHost.CONFIGURE, 0, script.rules_json)
         realm.ask(FromHost.INPUT, 0, script.input_json)
         body = self._compile(script)
         self._lower_memory(script.memory_bytes)
@@ -119,7 +129,8 @@ class Job:
         self._send_finished()
 
     def _take_answers(self) -> None:
-        for answer in self._channel.receive().answers.answers:
+        frame = self._early.popleft() if self._early else self._channel.receive()
+        for answer in frame.answers.answers:
             self._answers_taken += 1
             self._realm.ask(FromHost.ANSWER + answer.kind, answer.sequence, answer.text)
             # Drained one by one, so that what the script sees does not depend on how answers were batched.
@@ -184,6 +195,27 @@ class Job:
     def _state(self, _number: int, state: bytes, _second: bytes) -> int:
         self._finished.state_json = state.decode()
         return 1
+
+    def _listing(self, operation: int, _first: bytes, _second: bytes) -> int:
+        text = self._listings[operation]
+        if text is None:
+            is_tools = operation == FromHost.TOOLS
+            kind = wire.LISTING_KIND_TOOLS if is_tools else wire.LISTING_KIND_DESCRIPTIONS
+            self._channel.send(wire.WorkerFrame(listing_wanted=wire.ListingWanted(kind=kind)))
+            text = self._listings[operation] = self._awaited_listing()
+        try:
+            return self._realm.ask(operation, 0, text)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  # the binding's own class: the script is near the end of its stack
+            return 0
+
+    def _awaited_listing(self) -> str:
+        while True:
+            frame = self._channel.receive()
+            if frame.HasField("listing"):
+                return frame.listing.json
+            self._early.append(frame)
 
     def _error(self, call: int, code: bytes, text: bytes) -> NoReturn:
         error = wire.Error(call=call, **json.loads(text))

@@ -62,13 +62,13 @@ _EMPTY_DEBUGGER = """(() => {
 class ToHost:
     """Operations that the prelude asks of the worker. The same numbers stand in js/cage.js."""
 
-    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END, STATE = range(1, 10)
+    OUTPUT, CALL, LIMIT, SETTLED, RESULT, ERROR, NOTICE, END, STATE, LISTING = range(1, 11)
 
 
 class FromHost:
     """Operations that the worker asks of the prelude. The same numbers stand in js/cage.js."""
 
-    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, RESET = range(1, 8)
+    CONFIGURE, INPUT, CHECK, SETTLE, REJECTIONS, FINISH, RESET, TOOLS, DESCRIPTIONS = range(1, 10)
     ANSWER = 10
 
 

@@ -47,7 +47,14 @@ _RULES: dict[str, Any] = {
 _SCRIPT = wire.Script(
     source=_SOURCE,
     input_json='{"start":1}',
-    tools_json=json.dumps([["sample", "A sample."], ["other-tool", "Another."]]),
+    tools_json=json.dumps(
+        {
+            "names": ["sample", "other-tool"],
+            "indexes": {"sample": 0, "other-tool": 1},
+            "identifiers": {"other_tool": 1},
+        }
+    ),
+    descriptions_json=json.dumps(["A sample.", "Another."]),
     rules_json=json.dumps(_RULES),
     memory_bytes=64 << 20,
     compile_memory_bytes=128 << 20,

@@ -30,6 +30,30 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _ListingKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ListingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ListingKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LISTING_KIND_UNSPECIFIED: _ListingKind.ValueType  # 0
+    """Never sent."""
+    LISTING_KIND_TOOLS: _ListingKind.ValueType  # 1
+    """Script.tools_json."""
+    LISTING_KIND_DESCRIPTIONS: _ListingKind.ValueType  # 2
+    """Script.descriptions_json."""
+
+class ListingKind(_ListingKind, metaclass=_ListingKindEnumTypeWrapper):
+    """Which list of the tools."""
+
+LISTING_KIND_UNSPECIFIED: ListingKind.ValueType  # 0
+"""Never sent."""
+LISTING_KIND_TOOLS: ListingKind.ValueType  # 1
+"""Script.tools_json."""
+LISTING_KIND_DESCRIPTIONS: ListingKind.ValueType  # 2
+"""Script.descriptions_json."""
+Global___ListingKind: _TypeAlias = ListingKind  # noqa: Y015
+
 class _AnswerKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -358,6 +382,7 @@ class SupervisorFrame(_message.Message):
 
     SCRIPT_FIELD_NUMBER: _builtins.int
     ANSWERS_FIELD_NUMBER: _builtins.int
+    LISTING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def script(self) -> Global___Script:
         """The script to run. First frame, once."""
@@ -366,17 +391,22 @@ class SupervisorFrame(_message.Message):
     def answers(self) -> Global___Answers:
         """Answers to calls."""
 
+    @_builtins.property
+    def listing(self) -> Global___Listing:
+        """A list that the worker asked for."""
+
     def __init__(
         self,
         *,
         script: Global___Script | None = ...,
         answers: Global___Answers | None = ...,
+        listing: Global___Listing | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "frame", b"frame", "script", b"script"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "frame", b"frame", "listing", b"listing", "script", b"script"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "frame", b"frame", "script", b"script"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "frame", b"frame", "listing", b"listing", "script", b"script"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["script", "answers"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["script", "answers", "listing"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
@@ -398,12 +428,16 @@ class Script(_message.Message):
     LANGUAGE_FIELD_NUMBER: _builtins.int
     ENTRY_FIELD_NUMBER: _builtins.int
     CHECK_ONLY_FIELD_NUMBER: _builtins.int
+    DESCRIPTIONS_JSON_FIELD_NUMBER: _builtins.int
     source: _builtins.str
     """The source."""
     input_json: _builtins.str
     """The value of `input` as JSON text."""
     tools_json: _builtins.str
-    """The names of the tools, and their descriptions for ALL_TOOLS, as a JSON list of [name, description]."""
+    """The tools, as a JSON object: `names` is the list of them, `indexes` has the index of each name in it, and
+    `identifiers` those of the identifiers that lead to a tool of another name. Unset: too long to be sent to a script
+    that may not look at it; the worker asks for it when it does.
+    """
     rules_json: _builtins.str
     """The rules as one JSON object, read by the prelude alone."""
     memory_bytes: _builtins.int
@@ -418,12 +452,14 @@ class Script(_message.Message):
     """How the source becomes a function: "any", "body" or "run_function"."""
     check_only: _builtins.bool
     """Only compile, and tell what was found as the value."""
+    descriptions_json: _builtins.str
+    """The descriptions of the tools for ALL_TOOLS, as a JSON list in the order of the names. Unset: as there."""
     def __init__(
         self,
         *,
         source: _builtins.str = ...,
         input_json: _builtins.str | None = ...,
-        tools_json: _builtins.str = ...,
+        tools_json: _builtins.str | None = ...,
         rules_json: _builtins.str = ...,
         memory_bytes: _builtins.int = ...,
         compile_memory_bytes: _builtins.int = ...,
@@ -431,16 +467,48 @@ class Script(_message.Message):
         language: _builtins.str = ...,
         entry: _builtins.str = ...,
         check_only: _builtins.bool = ...,
+        descriptions_json: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "input_json", b"input_json"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_descriptions_json", b"_descriptions_json", "_input_json", b"_input_json", "_tools_json", b"_tools_json", "descriptions_json", b"descriptions_json", "input_json", b"input_json", "tools_json", b"tools_json"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_input_json", b"_input_json", "check_only", b"check_only", "compile_memory_bytes", b"compile_memory_bytes", "entry", b"entry", "input_json", b"input_json", "language", b"language", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_descriptions_json", b"_descriptions_json", "_input_json", b"_input_json", "_tools_json", b"_tools_json", "check_only", b"check_only", "compile_memory_bytes", b"compile_memory_bytes", "descriptions_json", b"descriptions_json", "entry", b"entry", "input_json", b"input_json", "language", b"language", "memory_bytes", b"memory_bytes", "rules_json", b"rules_json", "source", b"source", "stack_bytes", b"stack_bytes", "tools_json", b"tools_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__descriptions_json: _TypeAlias = _typing.Literal["descriptions_json"]  # noqa: Y015
+    _WhichOneofArgType__descriptions_json: _TypeAlias = _typing.Literal["_descriptions_json", b"_descriptions_json"]  # noqa: Y015
     _WhichOneofReturnType__input_json: _TypeAlias = _typing.Literal["input_json"]  # noqa: Y015
     _WhichOneofArgType__input_json: _TypeAlias = _typing.Literal["_input_json", b"_input_json"]  # noqa: Y015
+    _WhichOneofReturnType__tools_json: _TypeAlias = _typing.Literal["tools_json"]  # noqa: Y015
+    _WhichOneofArgType__tools_json: _TypeAlias = _typing.Literal["_tools_json", b"_tools_json"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__descriptions_json) -> _WhichOneofReturnType__descriptions_json | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__input_json) -> _WhichOneofReturnType__input_json | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__tools_json) -> _WhichOneofReturnType__tools_json | None: ...
 
 Global___Script: _TypeAlias = Script  # noqa: Y015
+
+@_typing.final
+class Listing(_message.Message):
+    """A list of the tools that Script left out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JSON_FIELD_NUMBER: _builtins.int
+    json: _builtins.str
+    """The list as JSON text."""
+    def __init__(
+        self,
+        *,
+        json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["json", b"json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Listing: _TypeAlias = Listing  # noqa: Y015
 
 @_typing.final
 class Answers(_message.Message):
@@ -506,6 +574,7 @@ class WorkerFrame(_message.Message):
     OUTPUT_FIELD_NUMBER: _builtins.int
     TURN_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
+    LISTING_WANTED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def ready(self) -> Global___Ready:
         """The worker is locked and waits for its script. First frame, once."""
@@ -522,6 +591,12 @@ class WorkerFrame(_message.Message):
     def finished(self) -> Global___Finished:
         """The script is over."""
 
+    @_builtins.property
+    def listing_wanted(self) -> Global___ListingWanted:
+        """The script looks at a list that Script left out. Each is asked for once, and the worker waits for it: its clock
+        runs on.
+        """
+
     def __init__(
         self,
         *,
@@ -529,16 +604,39 @@ class WorkerFrame(_message.Message):
         output: Global___Output | None = ...,
         turn: Global___Turn | None = ...,
         finished: Global___Finished | None = ...,
+        listing_wanted: Global___ListingWanted | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "frame", b"frame", "output", b"output", "ready", b"ready", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "frame", b"frame", "listing_wanted", b"listing_wanted", "output", b"output", "ready", b"ready", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "frame", b"frame", "output", b"output", "ready", b"ready", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "frame", b"frame", "listing_wanted", b"listing_wanted", "output", b"output", "ready", b"ready", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["ready", "output", "turn", "finished"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["ready", "output", "turn", "finished", "listing_wanted"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
 Global___WorkerFrame: _TypeAlias = WorkerFrame  # noqa: Y015
+
+@_typing.final
+class ListingWanted(_message.Message):
+    """Asks for a list of the tools."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    kind: Global___ListingKind.ValueType
+    """Which."""
+    def __init__(
+        self,
+        *,
+        kind: Global___ListingKind.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListingWanted: _TypeAlias = ListingWanted  # noqa: Y015
 
 @_typing.final
 class Ready(_message.Message):

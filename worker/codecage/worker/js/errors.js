@@ -108,7 +108,9 @@
   }
 
   // Only the engine makes an InternalError: otherwise a script could claim to have come to a limit.
+  const TooDeep = InternalError;
   const internal = InternalError.prototype;
+  cage.tooDeep = () => new TooDeep("too much recursion");
   const { InternalError: unmade } = { InternalError: function () { throw new I.TypeError("Illegal constructor"); } };
   I.defineProperty(unmade, "prototype", { __proto__: null, value: internal });
   I.defineProperty(internal, "constructor", { __proto__: null, value: unmade, writable: true, configurable: true });

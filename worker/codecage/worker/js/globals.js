@@ -4,18 +4,19 @@
   const { list } = cage;
   const I = cage.intrinsics;
   const { wellFormedJson } = cage.text;
-  const AMBIGUOUS = -2;
   const functions = new I.Map(); // index -> function
-  let indexes = new I.Map(); // exact name -> index
-  let aliases; // identifier -> index, made when first needed
-  let getAllTools;
+  let toolNames; // the exact names, once the script has looked at them
+  let indexes; // exact name -> index
+  let identifiers; // identifier of another name -> index
+  let descriptions;
+  let allTools;
   const names = new I.Map(); // the names of this dialect
   const state = new I.Map(); // key -> JSON text
   let stateBytes = 0;
   let isStateChanged = false;
-  cage.toolNames = list();
 
   cage.onReset(() => {
+    toolNames = indexes = identifiers = descriptions = allTools = undefined;
     I.mapClear(functions);
     I.mapClear(names);
     I.mapClear(state);
@@ -23,25 +24,34 @@
     isStateChanged = false;
   });
 
-  cage.indexOfTool = (name) => I.mapGet(indexes, name) ?? -1;
-
-  // A name as an identifier: what cannot stand in one becomes an underscore.
-  function identifier(name) {
-    let result = "";
-    for (let i = 0; i < name.length; i++) result += I.exec(/[\w$]/, name[i]) === null ? "_" : name[i];
-    return I.exec(/^[0-9]/, result) === null ? result : "_" + result;
+  // A list of a thousand tools costs a script nothing until it looks at one: only then it comes in.
+  function need(operation) {
+    // It comes in below this call, which fails where the stack is nearly used up.
+    if (cage.host(cage.TO_HOST.LISTING, operation, "", "") !== 1) throw cage.tooDeep();
   }
 
-  function aliasIndex(key) {
-    if (aliases === undefined) {
-      aliases = new I.Map();
-      for (let i = 0; i < cage.toolNames.length; i++) {
-        const alias = identifier(cage.toolNames[i]);
-        I.mapSet(aliases, alias, I.mapHas(aliases, alias) ? AMBIGUOUS : i);
-      }
-    }
-    return I.mapGet(aliases, key) ?? -1;
+  function theTools() {
+    if (toolNames === undefined) need(cage.FROM_HOST.TOOLS);
+    return toolNames;
   }
+
+  I.defineProperty(cage, "toolNames", { __proto__: null, get: theTools });
+
+  // Takes in the names, and where each leads: the supervisor has decided that, and describes the tools so.
+  cage.takeTools = (text) => {
+    const map = I.jsonParse(text);
+    indexes = I.setPrototypeOf(map.indexes, null);
+    identifiers = I.setPrototypeOf(map.identifiers, null);
+    toolNames = I.setPrototypeOf(map.names, null);
+    return 1;
+  };
+
+  cage.takeDescriptions = (text) => {
+    descriptions = I.jsonParse(text);
+    return 1;
+  };
+
+  cage.indexOfTool = (name) => (theTools(), indexes[name] ?? -1);
 
   function toolFunction(index) {
     let found = I.mapGet(functions, index);
@@ -58,7 +68,7 @@
     if (key === "call") return cage.calls.callByName;
     if (cage.rules.callForm === "name") return undefined;
     let index = cage.indexOfTool(key);
-    if (index < 0) index = aliasIndex(key);
+    if (index < 0) index = identifiers[key] ?? -1;
     return index < 0 ? undefined : toolFunction(index);
   }
 
@@ -86,13 +96,17 @@
     preventExtensions: refuse,
   });
 
-  function allTools(entries) {
+  function getAllTools() {
+    if (allTools !== undefined) return allTools;
+    const names = theTools();
+    if (descriptions === undefined) need(cage.FROM_HOST.DESCRIPTIONS);
     const all = [];
-    for (let i = 0; i < entries.length; i++) {
-      const entry = I.freeze({ name: entries[i][0], description: entries[i][1] });
+    for (let i = 0; i < names.length; i++) {
+      const entry = I.freeze({ name: names[i], description: descriptions[i] });
       I.defineProperty(all, i, { __proto__: null, value: entry, enumerable: true });
     }
-    return I.freeze(all);
+    descriptions = undefined;
+    return (allTools = I.freeze(all));
   }
 
   function toText(value) {
@@ -182,18 +196,6 @@
   function exit(value) {
     cage.endWith(value);
   }
-
-  cage.configureTools = (entries) => {
-    indexes = new I.Map();
-    aliases = undefined;
-    cage.toolNames = list();
-    for (let i = 0; i < entries.length; i++) {
-      cage.toolNames[i] = entries[i][0];
-      I.mapSet(indexes, entries[i][0], i);
-    }
-    let all;
-    getAllTools = () => (all ??= allTools(entries));
-  };
 
   cage.isGlobal = (name) => I.mapHas(names, name);
 

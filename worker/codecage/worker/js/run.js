@@ -131,12 +131,11 @@
   }
 
   function configure(text) {
-    const { rules, tools } = I.jsonParse(text);
+    const rules = I.jsonParse(text);
     I.setPrototypeOf(rules, null);
     cage.rules = rules;
     cage.budgets.console = rules.consoleBytes;
     cage.budgets.output = rules.outputBytes;
-    cage.configureTools(tools);
     cage.configureGlobals(rules);
     cage.startClock();
   }
@@ -186,6 +185,10 @@
       case cage.FROM_HOST.FINISH:
         finish(settled.value);
         return cage.tellState();
+      case cage.FROM_HOST.TOOLS:
+        return cage.takeTools(text);
+      case cage.FROM_HOST.DESCRIPTIONS:
+        return cage.takeDescriptions(text);
       case cage.FROM_HOST.RESET:
         settled = undefined;
         return cage.reset();
