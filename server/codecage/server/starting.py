@@ -17,8 +17,8 @@ from codecage.server.pool import Pool
 __all__ = ["ServerError", "start_and_serve"]
 
 _log = structlog.get_logger(__name__)
-_LARGEST_PIECE, _KEPT_HEAP = 32 << 20, 32 << 20
 _LAST_PORT = 65_535
+_LARGEST_PIECE, _KEPT_HEAP = 32 << 20, 32 << 20
 
 
 class ServerError(Exception):

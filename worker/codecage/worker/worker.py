@@ -23,7 +23,7 @@ from codecage.worker.lockdown.seccomp import install_filter
 from codecage.worker.loop import JobLoop
 from codecage.worker.probe import run_probe
 from codecage.worker.realm import BROKEN_BRIDGE_EXIT, Realm
-from codecage.worker.rehearsal import rehearse
+from codecage.worker.rehearsal import rehearse_shortest
 
 __all__ = ["Birth", "become_worker", "prepare_realm"]
 
@@ -65,8 +65,8 @@ def become_worker(birth: Birth, realm: Realm | None, loop: JobLoop) -> NoReturn:
         channel = Channel()
         layers += _lock(birth, footprint)
         if not birth.in_haste:
-            # Touches every page that a script will touch, ahead of the lease.
-            rehearse(realm, times=1)
+            # Touches the pages that any script will touch, ahead of the lease.
+            rehearse_shortest(realm)
         channel.send(wire.WorkerFrame(ready=_ready(layers)))
         if birth.probe:
             run_probe(birth.probe, channel, realm)
