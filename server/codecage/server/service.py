@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from typing import Any, TypeVar, TypeVarTuple, cast
+from typing import Any, cast
 
 import grpc
 import structlog
@@ -15,11 +12,12 @@ from google.protobuf.message import DecodeError
 
 from codecage.internal.v1 import worker_pb2 as wire
 from codecage.server import status
+from codecage.server.aside import Aside
 from codecage.server.catalogs import Catalog, CatalogStore
 from codecage.server.check import check_response, decode_check
 from codecage.server.describe import describe
 from codecage.server.dialects import DIALECTS
-from codecage.server.errors import Busy, FieldViolation, InvalidRequest, NotRun
+from codecage.server.errors import FieldViolation, InvalidRequest, NotRun
 from codecage.server.limits import Limits
 from codecage.server.local import run_on
 from codecage.server.pool import Pool
@@ -32,8 +30,6 @@ from codecage.v1 import codecage_pb2_grpc as rpc
 __all__ = ["CALLER_METADATA", "CodeModeService"]
 
 _log = structlog.get_logger(__name__)
-_Arguments = TypeVarTuple("_Arguments")
-_Result = TypeVar("_Result")
 _MAX_QUEUED = 64
 """Catalogues that may wait to be compiled or described."""
 CALLER_METADATA = "codecage-caller"
@@ -57,9 +53,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         self._pool = pool
         self._ceilings = ceilings
         self._catalogs = catalogs
-        self._executor = ThreadPoolExecutor(1, "catalogs")
-        """The thread in which catalogues are compiled and described, beside the loop that serves the runs."""
-        self._queued = 0
+        self._aside = Aside(_MAX_QUEUED, "too many catalogues are waiting to be compiled or described")
         self._sampler = Sampler()
 
     async def Run(self, request_iterator: object, context: Stream) -> None:  # type: ignore[override]  # it reads and writes the context itself
@@ -106,7 +100,7 @@ class CodeModeService(rpc.CodeModeServiceServicer):
         """What a model is told of a catalogue; see the contract."""
         try:
             catalog = self._catalogs.get(request.catalog_id) if request.HasField("catalog_id") else None
-            return await self._in_executor(describe, request, self._ceilings, catalog)
+            return await self._aside.do(describe, request, self._ceilings, catalog)
         except NotRun as error:
             return await status.abort(context, error)
 
@@ -117,8 +111,8 @@ class CodeModeService(rpc.CodeModeServiceServicer):
     ) -> pb.RegisterCatalogResponse:
         """Stores a catalogue; see the contract."""
         try:
-            catalog = await self._in_executor(Catalog.from_messages, request.tools.tools, "tools.tools")
-            warnings = await self._in_executor(catalog.prepare)
+            catalog = await self._aside.do(Catalog.from_messages, request.tools.tools, "tools.tools")
+            warnings = await self._aside.do(catalog.prepare)
         except NotRun as error:
             return await status.abort(context, error)
         self._catalogs.add(catalog)
@@ -151,16 +145,6 @@ class CodeModeService(rpc.CodeModeServiceServicer):
             ),
             features=FEATURES,
         )
-
-    async def _in_executor(self, work: Callable[[*_Arguments], _Result], *arguments: *_Arguments) -> _Result:
-        """Does `work` beside the loop. Raises Busy where too many wait for it."""
-        if self._queued >= _MAX_QUEUED:
-            raise Busy("too many catalogues are waiting to be compiled or described", 1.0)
-        self._queued += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
-        finally:
-            self._queued -= 1
 
     async def _read_start(self, context: Stream) -> RunRequest:
         try:
