@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from codecage.internal.v1 import worker_pb2 as wire
+from codecage.server.schemadoc import items_of, members_of
 from codecage.server.tools import Tool
 
 __all__ = ["CallQueue", "QueuedCall"]
@@ -95,5 +96,17 @@ def _key_of(tool: Tool, arguments: bytes) -> tuple[str, bytes] | None:
     members: dict[str, Any] = orjson.loads(arguments)
     if argument not in members:
         return group, _ABSENT
-    value = orjson.dumps(members[argument], option=orjson.OPT_SORT_KEYS)
+    value = orjson.dumps(_plain(members[argument]), option=orjson.OPT_SORT_KEYS)
     return group, value if len(value) <= _HASHED_BYTES else b"#" + hashlib.sha256(value).digest()
+
+
+def _plain(value: Any) -> Any:
+    """The same JSON with one way to write each number: 1.0 and 1e0 are 1."""
+    if isinstance(value, float) and value.is_integer():
+        # Beyond 64 bits there is one way already: such numbers are floats however they were written.
+        return int(value) if abs(value) < 1 << 63 else value
+    if isinstance(value, list):
+        return [_plain(item) for item in items_of(value)]
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in members_of(value).items()}
+    return value

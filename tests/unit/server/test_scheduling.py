@@ -95,6 +95,20 @@ def test_equal_values_are_the_same_json_and_a_missing_one_is_equal_to_a_missing_
     )
 
 
+def test_a_number_is_one_value_however_it_is_written() -> None:
+    host = Host()
+    assert (host.call("read", path=1), host.call("read", path=1.0), host.call("read", path=[{"x": 2.0}])) == (
+        [1],
+        [],
+        [3],
+    )
+    assert (host.call("read", path=[{"x": 2}]), host.call("read", path=1.5), host.call("read", path=1e300)) == (
+        [],
+        [5],
+        [6],
+    )
+
+
 def test_groups_are_apart() -> None:
     host = Host()
     assert (host.call("read", path="a"), host.call("post", path="a")) == ([1], [2])
