@@ -93,6 +93,10 @@ async def test_definitions_of_a_provider_are_called_through_one_function(client:
     [
         ("run_script", "{", "the arguments are no JSON object"),
         ("run_script", "[]", "the arguments are no JSON object: a list"),
+        ("run_script", "[" * 100_000, "the arguments are no JSON object: the JSON text is nested too deeply"),
+        ("run_script", '{"code":"\\ud800"}', "the arguments are no JSON object: "),
+        ("run_script", {"code": "1", "tool_graph": "\ud800"}, "the arguments are no JSON object: "),
+        ("run_script", '{"code":"1","tool_graph":' + "[" * 500 + "]" * 500 + "}", "the arguments are no JSON object: "),
         ("run_script", {}, "the argument code is missing"),
         ("run_scripts", {"code": ""}, "there is no tool 'run_scripts'; there is: run_script"),
         ("run_script", {"code": "x" * 300_000}, "the script was not run: "),

@@ -1,6 +1,5 @@
 """Code mode for an agent loop: what to register with the model, and what to call when the model calls."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast
 
@@ -8,6 +7,7 @@ from codecage.client._answer import Answer, answer_of
 from codecage.client._definitions import CallTool, is_definition, tools_from
 from codecage.client._errors import InvalidRequest, PreconditionFailed, Unimplemented
 from codecage.client._info import Description, ModelTool
+from codecage.client._json import dump_json, parse_json
 from codecage.client._options import DescribeOptions, RunOptions, ToolkitOptions, check_names
 from codecage.client._result import RunResult
 from codecage.client._tools import Tool, as_tools
@@ -168,10 +168,12 @@ def _of_a_run(options: ToolkitOptions) -> Mapping[str, Any]:
 
 def _parsed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
     """Raises ValueError."""
-    parsed: Any = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+    parsed: Any = parse_json(arguments or "{}") if isinstance(arguments, str) else arguments
     if not isinstance(parsed, Mapping):
         raise ValueError(f"a {type(parsed).__name__}")  # noqa: TRY004  # one kind of error for what a model sent
-    return cast("Mapping[str, Any]", parsed)
+    members = cast("Mapping[str, Any]", parsed)
+    dump_json(dict(members))  # what cannot be sent is told now: half a surrogate pair, what is nested too deeply
+    return members
 
 
 def _definition(tool: ModelTool, provider: Provider) -> dict[str, Any]:
