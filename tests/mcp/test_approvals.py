@@ -39,6 +39,19 @@ async def test_a_person_is_asked_with_tool_and_arguments_and_the_clocks_stand(
         assert approval_time(result) > 0
 
 
+async def test_no_argument_hides_behind_a_long_one(sidecar: tuple[str, str]) -> None:
+    person = Person.who("decline")
+    rules = [{"action": "ask"}]
+    async with over_stdio({"w": wicked(rules=rules)}, *sidecar, person=person) as front:
+        lines = "[...Array(300).fill('x'.repeat(3000)), 'last']"
+        await front.text(f"return await tools.w__command({{ command: {lines}, end: 'rm -rf /' }}).catch(String)")
+        (question,) = person.questions
+        assert len(question) < 2_200
+        assert "characters more)" in question
+        assert "items more)" in question
+        assert '"end": "rm -rf /"' in question
+
+
 @ERAS
 @pytest.mark.parametrize("answer", ["decline", "cancel"])
 async def test_a_refusal_is_an_error_that_the_script_can_catch(

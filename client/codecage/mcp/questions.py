@@ -7,9 +7,9 @@ state that we gave it. The run waits meanwhile: it is one and the same run.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from codecage.client import Denial, ToolCall
 from mcp import MCPError, ServerSession
@@ -18,6 +18,8 @@ from mcp.types import ElicitRequest, ElicitRequestedSchema, ElicitRequestFormPar
 __all__ = ["Channel", "DirectChannel", "NoChannel", "Question", "RoundsChannel", "can_be_asked"]
 
 _ARGUMENTS_SHOWN = 2_000  # characters
+_SHORTER = ((_ARGUMENTS_SHOWN, 200), (500, 50), (120, 10), (40, 3))
+"""Characters of one string and items of one list that are shown, less and less until all arguments have a place."""
 _SCHEMA: ElicitRequestedSchema = {
     "type": "object",
     "properties": {
@@ -42,10 +44,7 @@ class Question:
         """The question, in the form in which clients show it."""
         where = f" (line {self.call.position.line})" if self.call.position else ""
         why = f"\n{_plain(self.reason)}" if self.reason else ""
-        arguments = json.dumps(dict(self.call.arguments), ensure_ascii=False, indent=2)
-        if len(arguments) > _ARGUMENTS_SHOWN:
-            arguments = f"{arguments[:_ARGUMENTS_SHOWN]}… ({len(arguments) - _ARGUMENTS_SHOWN} characters more)"
-        message = f"A script wants to call {self.call.tool_name}{where}:\n{_plain(arguments)}{why}"
+        message = f"A script wants to call {self.call.tool_name}{where}:\n{_plain(_shown(self.call.arguments))}{why}"
         return ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
 
 
@@ -124,6 +123,29 @@ def can_be_asked(front: ServerSession) -> bool:
     elicitation = capabilities.elicitation if capabilities is not None else None
     # Before there were two modes, an empty capability meant forms.
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    """Arguments as a person reads them. A long one is shortened, and says so, rather than that it hides another."""
+    text = ""
+    for characters, items in _SHORTER:
+        text = json.dumps(_shortened(dict(arguments), characters, items), ensure_ascii=False, indent=2)
+        if len(text) <= _ARGUMENTS_SHOWN:
+            return text
+    return f"{text[:_ARGUMENTS_SHOWN]}… ({len(text) - _ARGUMENTS_SHOWN} characters more)"
+
+
+def _shortened(value: Any, characters: int, items: int) -> Any:
+    if isinstance(value, str) and len(value) > characters:
+        return f"{value[:characters]}… ({len(value) - characters} characters more)"
+    if isinstance(value, list):
+        listed = cast("Sequence[Any]", value)
+        more = [f"… ({len(listed) - items} items more)"] if len(listed) > items else []
+        return [*(_shortened(item, characters, items) for item in listed[:items]), *more]
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value).items()
+        return {_shortened(name, characters, items): _shortened(each, characters, items) for name, each in members}
+    return value
 
 
 def _plain(text: str) -> str:
