@@ -47,6 +47,15 @@ async def test_one_server_that_cannot_be_started_leaves_the_others_to_work(sidec
         assert await front.text("return await tools.w__look({ word: 'alone' })") == "alone"
 
 
+async def test_a_tool_that_the_service_refuses_is_left_out_and_the_others_work(sidecar: tuple[str, str]) -> None:
+    entry = wicked()
+    async with over_stdio({"w": {**entry, "args": [*entry["args"], "--unfit"]}}, *sidecar) as front:
+        await front.logged("the tool 'w__long' is left out: must not be longer than 65536 bytes")
+        await front.logged("the tool 'w__nnn.* is left out: must not be longer than 256 bytes")
+        script = "return [await tools.w__look({ word: 'here' }), 'w__long' in tools]"
+        assert await front.text(script) == '["here",false]'
+
+
 async def test_a_server_that_is_away_fails_its_calls_as_not_made(sidecar: tuple[str, str], tmp_path: Path) -> None:
     program = tmp_path / "server"
     entry = wicked()
@@ -70,6 +79,14 @@ async def test_the_servers_end_with_the_client(sidecar: tuple[str, str]) -> None
         servers = front.servers()
         assert len(servers) == 2
     await until(lambda: not any(server.is_running() for server in servers))
+
+
+async def test_a_server_that_does_not_end_by_itself_is_killed_before_the_client_loses_patience() -> None:
+    entry = wicked()
+    async with over_stdio({"w": {**entry, "args": [*entry["args"], "--stubborn"]}}) as front:
+        assert await front.text("return await tools.w__look({ word: 'here' })") == "here"
+        (server,) = front.servers()
+    assert not server.is_running()
 
 
 async def test_a_disabled_server_is_not_started(sidecar: tuple[str, str]) -> None:

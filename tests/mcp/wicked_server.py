@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +99,12 @@ async def grow(context: Context[Any, Any]) -> str:
 
 
 if __name__ == "__main__":
+    if "--stubborn" in sys.argv:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        atexit.register(threading.Event().wait)
+    if "--unfit" in sys.argv:
+        server.add_tool(look, name="n" * 300, annotations=LOOKS)
+        server.add_tool(look, name="long", description="x" * 70_000, annotations=LOOKS)
     if "--http" in sys.argv:
         server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[sys.argv.index("--http") + 1]))
     server.run()

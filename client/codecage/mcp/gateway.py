@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import AsyncGenerator, Mapping
 from importlib.metadata import version
 from typing import Any
 
-from codecage.client import CodecageError, Limits, NotRun, Policy, Retry, Toolkit, ToolkitOptions
+from codecage.client import CodecageError, InvalidRequest, Limits, NotRun, Policy, Retry, Tool, Toolkit, ToolkitOptions
 from codecage.mcp.catalog import Catalog, Clash
 from codecage.mcp.config import Config
 from codecage.mcp.content import listed, lost_result, not_run_result, result_of
@@ -38,6 +39,7 @@ _log = logging.getLogger("codecage.mcp")
 _Context = ServerRequestContext[Any, Any]
 _START_SECONDS = 20.0  # in which clients do not give up waiting for the first answer
 _AGAIN_SECONDS = 1.0
+_LISTED = re.compile(r"tools\.tools\[(\d+)\]")  # where a service says that it refuses a tool
 
 
 class Gateway:
@@ -105,7 +107,7 @@ class Gateway:
             before = self._described().model_tools
             try:
                 await self._renew()
-            except Clash as error:
+            except (Clash, InvalidRequest) as error:
                 _log.error("the tools behind us have changed, and the old ones are kept: %s", error)
                 continue
             except CodecageError as error:
@@ -130,8 +132,22 @@ class Gateway:
             options["max_tokens"] = settings.max_tokens
         if self._toolkit is not None:
             options["state"] = self._toolkit.state
-        self._toolkit = await self._service.client.toolkit(catalog.tools(), **options)
+        self._toolkit = await self._made(catalog.tools(), options)
         self._catalog = catalog
+
+    async def _made(self, tools: list[Tool], options: ToolkitOptions) -> Toolkit:
+        """A toolkit of those tools that the service takes: one that it refuses must not keep the others away."""
+        while True:
+            try:
+                return await self._service.client.toolkit(tools, **options)
+            except InvalidRequest as error:
+                found = [(_LISTED.match(each.field), each.reason) for each in error.violations]
+                refused = {int(place[1]): reason for place, reason in found if place is not None}
+                if not refused:
+                    raise
+                for index, reason in refused.items():
+                    _log.error("the tool %.100r is left out: %s", tools[index].name, reason)
+                tools = [tool for index, tool in enumerate(tools) if index not in refused]
 
     def _described(self) -> Toolkit:
         assert self._toolkit is not None, "the gateway is not open"

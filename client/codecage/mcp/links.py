@@ -10,6 +10,7 @@ import httpx2
 
 from codecage.mcp.config import ServerConfig
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp.client import stdio
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import CONNECTION_CLOSED, Implementation, Tool, ToolListChangedNotification
@@ -24,6 +25,10 @@ _CLIENT = Implementation(name="codecage", version="1")
 _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=None)
 _MOST_PAGES = 100
 _LIST_SECONDS = 30.0
+
+# Our own client gives us the SDK's four seconds to end before it kills us. A server that neither the end of its input
+# nor SIGTERM ends must be gone by then: nobody else would kill it.
+stdio.PROCESS_TERMINATION_TIMEOUT = stdio.FORCE_KILL_TIMEOUT = 1.0
 
 
 class Link:
