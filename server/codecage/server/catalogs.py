@@ -17,7 +17,7 @@ import orjson
 from codecage.server.dialects import Dialect
 from codecage.server.errors import CatalogUnknown, InvalidRequest
 from codecage.server.notices import Warnings
-from codecage.server.schemas import CompiledSchema, compile_apart
+from codecage.server.schemas import CompiledSchema, compile_apart, weight_of
 from codecage.server.tools import Tool, ToolSet
 from codecage.v1 import codecage_pb2 as pb
 
@@ -40,10 +40,13 @@ class Catalog:
         if violations:
             raise InvalidRequest(*violations)
         compiled: dict[str, CompiledSchema] = {}
+        left = _MAX_SCHEMA_BYTES
 
         def kept(text: str) -> CompiledSchema:
+            nonlocal left
             if text not in compiled:
-                compiled[text] = compile_apart(text)
+                left -= weight_of(text)
+                compiled[text] = compile_apart(text) if left >= 0 else _TOO_MUCH
             return compiled[text]
 
         return cls(
@@ -90,6 +93,8 @@ class Catalog:
         return self._of_dialects.setdefault(dialect.model_tools, self.tools.without(dialect.model_tools))
 
 
+_MAX_SCHEMA_BYTES = 512 << 20
+_TOO_MUCH = CompiledSchema("the schemas before it take all the memory that one list of tools may have")
 _TOOL_BYTES = 1 << 10
 _TEXT_FACTOR = 8
 """The texts themselves, as the worker takes them, and what is described of them."""

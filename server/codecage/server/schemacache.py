@@ -1,4 +1,4 @@
-"""Compiled schemas, the latest used ones, bounded by the size of their texts: a validator takes many times that."""
+"""Compiled schemas, the latest used ones, bounded by what they take in memory: many times the size of their texts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _Value = TypeVar("_Value")
 
 
 class BoundedCache(Generic[_Value]):
-    """Remembers what `make` gave for a text, as long as all texts together fit into `max_characters`."""
+    """Remembers what `make` gave for a text, as long as all of it together weighs no more than `max_weight`."""
 
-    def __init__(self, make: Callable[[str], _Value], max_characters: int) -> None:
+    def __init__(self, make: Callable[[str], _Value], weigh: Callable[[str], int], max_weight: int) -> None:
         self._make = make
-        self._max_characters = max_characters
-        self._characters = 0
+        self._weigh = weigh
+        self._max_weight = max_weight
+        self._weight = 0
         self._values: OrderedDict[str, _Value] = OrderedDict()
 
     def get(self, text: str) -> _Value:
@@ -27,8 +28,8 @@ class BoundedCache(Generic[_Value]):
             return self._values[text]
         value = self._make(text)
         self._values[text] = value
-        self._characters += len(text)
-        while self._characters > self._max_characters and len(self._values) > 1:
+        self._weight += self._weigh(text)
+        while self._weight > self._max_weight and len(self._values) > 1:
             oldest, _value = self._values.popitem(last=False)
-            self._characters -= len(oldest)
+            self._weight -= self._weigh(oldest)
         return value

@@ -16,14 +16,14 @@ import orjson
 from codecage.server.schemacache import BoundedCache
 from codecage.server.schemacost import measure
 
-__all__ = ["CompiledSchema", "compile_apart", "compile_schema"]
+__all__ = ["CompiledSchema", "compile_apart", "compile_schema", "weight_of"]
 
-_CACHED_CHARACTERS = 4 << 20
+_CACHED_BYTES = 144 << 20
 _MAX_SCHEMA_CHARACTERS = 64 << 10
 """A larger schema takes too long to compile on the loop that serves every run."""
 _MAX_PATTERNS = 100
 _MAX_PATTERN_BYTES = 128 << 10
-_CHARACTER_WEIGHT, _PATTERN_WEIGHT = 36, 32 << 10
+_CHARACTER_WEIGHT, _PATTERN_WEIGHT = 36, 256 << 10
 """Bytes that a validator takes at most for each character of its schema, and for each pattern once it is used."""
 _MAX_COST = 5_000
 """Subschemas that one value may be tried against."""
@@ -100,11 +100,15 @@ def compile_apart(text: str) -> CompiledSchema:
         return CompiledSchema(str(error).partition("\n")[0][:_MAX_TEXT] or "it does not compile")
     if cost.subschemas > _MAX_COST:
         return CompiledSchema("its evaluation could grow beyond measure")
-    weight = _CHARACTER_WEIGHT * len(text) + _PATTERN_WEIGHT * text.count('"pattern')
-    return CompiledSchema("", sum(cost), validator, weight)
+    return CompiledSchema("", sum(cost), validator, weight_of(text))
 
 
-_cache = BoundedCache(compile_apart, _CACHED_CHARACTERS)
+def weight_of(text: str) -> int:
+    """What a schema takes in memory once it is compiled, in bytes, estimated from above."""
+    return _CHARACTER_WEIGHT * len(text) + _PATTERN_WEIGHT * text.count('"pattern')
+
+
+_cache = BoundedCache(compile_apart, weight_of, _CACHED_BYTES)
 
 
 def _refuse(uri: str) -> Any:

@@ -32,6 +32,20 @@ def test_a_catalogue_is_compiled_once_and_equal_schemas_are_one() -> None:
     assert made.tools_for(DIALECTS["goose"]) is made.tools_for(DIALECTS["goose"])
 
 
+def test_a_list_of_tools_takes_no_more_memory_than_it_may_and_the_caller_is_told() -> None:
+    listed = [
+        tool(f"t{n}", {"properties": {f"p{m}": {"pattern": f"(a|{n}|{m}){{20}}"} for m in range(90)}})
+        for n in range(60)
+    ]
+    made = Catalog.from_messages(listed, "tools.tools")
+    assert made.weight < 1 << 30
+    unused = [each for each in made.prepare() if "the memory that one list of tools may have" in each.message]
+    assert 0 < len(unused) < 60
+    first, *_rest, last = made.tools.tools
+    assert first.schema.mismatch(b'{"p0":"x"}') != ""
+    assert last.schema.mismatch(b'{"p0":"x"}') == ""
+
+
 def test_equal_content_is_one_catalogue() -> None:
     store = CatalogStore(10, 1 << 30)
     first = store.add(catalog("a"))
