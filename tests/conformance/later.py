@@ -9,10 +9,6 @@ from collections.abc import Mapping
 
 __all__ = ["DIALECTS_LATER", "FIELD_LATER"]
 
-_DETERMINISM = "a clock and random numbers of the request are not served"
-
 FIELD_LATER: Mapping[str, str] = {}
 
-DIALECTS_LATER: Mapping[str, str] = {
-    "gen-28-clock-and-random": _DETERMINISM,
-}
+DIALECTS_LATER: Mapping[str, str] = {}

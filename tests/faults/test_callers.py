@@ -8,7 +8,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2
 from tests.support.caller import RunStream, connect, information, success, tool
-from tests.support.host import limits
+from tests.support.host import assert_serves, limits
 from tests.support.probes import at_rest
 from tests.support.relay import relay_to
 from tests.support.service import ServiceProcess
@@ -170,6 +170,21 @@ async def test_a_slow_reader_gets_everything_in_the_end(stub: rpc.CodeModeServic
         text += sum(len(item.text) for item in response.output.items)
         await asyncio.sleep(0.001)  # what makes it slow
     assert text == 1_000_000
+
+
+async def test_others_are_served_while_one_does_not_read(
+    service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub
+) -> None:
+    async with connect(service.address) as other:
+        stream = RunStream(other)
+        source = "for (let i = 0; i < 15; i++) text('x'.repeat(1 << 20)); return 1"
+        await stream.start(source, limits=limits(output_bytes=16 << 20))
+        for _ in range(20):
+            await assert_serves(stub)
+        text = 0
+        while (response := await stream.read()) is not None:
+            text += sum(len(item.text) for item in response.output.items)
+        assert text == 15 << 20
 
 
 @pytest.mark.slow
