@@ -91,6 +91,12 @@ class Policy:
     """Which argument values a call accepts."""
     entry_form: Literal["any", "body", "run_function"] | None = None
     """How the source becomes a function."""
+    call_form: Literal["any", "name_and_arguments", "object"] | None = None
+    """How a script may call its tools."""
+    rendered_form: Literal["all", "console_and_value", "value_and_calls", "text_log_and_value"] | None = None
+    """What the model reads."""
+    globals_form: Literal["all", "none", "text"] | None = None
+    """Which names of the service a script finds beside `tools` and the console."""
 
 
 @dataclass(frozen=True, slots=True)
