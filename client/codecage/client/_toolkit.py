@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast, get_args
 
 from codecage.client._answer import Answer, answer_of
 from codecage.client._definitions import CallTool, is_definition, tools_from
@@ -185,3 +185,5 @@ def _definition(tool: ModelTool, provider: Provider) -> dict[str, Any]:
             return {**named, "input_schema": tool.input_schema}
         case "mcp":
             return {**named, "inputSchema": tool.input_schema}
+        case _:
+            raise ValueError(f"{provider!r} is not one of {', '.join(get_args(Provider))}")
