@@ -49,6 +49,7 @@ lint: $(VENV)/.ready-lint ## check style, types, imports, the protocol and its g
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf breaking --against tests/contract/released
 	$(BIN)/python scripts/generate_proto.py --check
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
