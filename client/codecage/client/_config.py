@@ -100,7 +100,7 @@ class Determinism:
     seed: int
     """Seed of Math.random, from 0 to 2**64 - 1."""
     start_time: datetime | None = None
-    """The clock at the script's start, with a time zone. None: the server's choice."""
+    """The clock at the script's start, with a time zone. None: the beginning of 1970."""
 
     def __post_init__(self) -> None:
         if self.start_time is not None and self.start_time.tzinfo is None:
