@@ -98,7 +98,9 @@ async def test_a_script_gets_its_answers_and_a_refusal_and_is_cancelled_in_its_m
 
 
 # Not --queue 0: a place is free again a moment after the end of its run is told, and a client runs twice in a row.
-@pytest.mark.parametrize("service_arguments", [["--listen", "127.0.0.1:0", "--capacity", "1", "--queue-wait", "5"]])
+@pytest.mark.parametrize(
+    "service_arguments", [["--listen", "127.0.0.1:0", "--capacity", "1", "--queue-wait", "5"]], ids=["one place"]
+)
 async def test_a_run_that_is_refused_is_told_as_not_run_and_a_later_one_is_served(
     client: Client, service: ServiceProcess, stub: rpc.CodeModeServiceAsyncStub
 ) -> None:
