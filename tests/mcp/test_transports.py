@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from pathlib import Path
 
 import httpx2
@@ -110,6 +111,16 @@ async def test_pages_of_other_sites_are_refused(sidecar: tuple[str, str]) -> Non
         for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
             answer = await http.post(address, json={}, headers=headers)
             assert answer.status_code in {403, 421}, answer.text
+
+
+async def test_an_address_that_is_taken_is_refused(sidecar: tuple[str, str], tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {}}')
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = await codecage("mcp", "--config", str(config), "--http", address, *sidecar)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.strip() == f"codecage: cannot listen on {address}: address already in use"
 
 
 async def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
