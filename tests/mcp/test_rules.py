@@ -33,13 +33,40 @@ def rule(action: str = "deny", **members: Any) -> Rule:
         ({"arguments": {"path": {"under": "/etc"}}}, "t", {"path": "/srv/../etc/passwd"}, True),
         ({"arguments": {"path": {"under": "/etc"}}}, "t", {"path": "/etcetera"}, False),
         ({"arguments": {"path": {"under": "/"}}}, "t", {"path": "/anything"}, True),
+        ({"arguments": {"path": {"under": "/etc"}}}, "t", {"path": "//etc/passwd"}, True),
+        ({"arguments": {"path": {"under": "//etc"}}}, "t", {"path": "/etc/passwd"}, True),
+        ({"arguments": {"path": {"under": "/etc"}}}, "t", {"path": "/etc/passwd\0.txt"}, True),
+        ({"arguments": {"path": {"under": "/etc"}}}, "t", {"path": "/etc\0/../../srv"}, True),
+        ({"action": "allow", "arguments": {"path": {"under": "/srv"}}}, "t", {"path": "/srv/a\0"}, False),
+        ({"action": "allow", "arguments": {"path": {"under": "/srv"}}}, "t", {"path": "//srv/a"}, True),
+        ({"action": "allow", "arguments": {"path": {"under": "/srv"}}}, "t", {"path": ["/srv/a", 1]}, False),
+        ({"arguments": {"edits.path": {"under": "/etc"}}}, "t", {"edits": [{"path": "/a"}, {"path": "/etc/b"}]}, True),
+        ({"arguments": {"edits.path": {"under": "/etc"}}}, "t", {"edits": [[{"path": ["/etc/b"]}]]}, True),
+        ({"action": "allow", "arguments": {"e.p": "x"}}, "t", {"e": [{"p": "x"}, {"p": "y"}]}, False),
+        ({"action": "allow", "arguments": {"e.p": "x"}}, "t", {"e": [{"p": "x"}, {"q": "y"}]}, False),
+        ({"action": "allow", "arguments": {"e.p": "x"}}, "t", {"e": [{"p": "x"}, {"p": "x"}]}, True),
+        ({"arguments": {"a.b": "x"}}, "t", {"a.b": "x"}, True),
+        ({"arguments": {"a.b.c": "x"}}, "t", {"a.b": {"c": "x"}}, True),
+        ({"action": "allow", "arguments": {"a.b": "x"}}, "t", {"a.b": "y", "a": {"b": "x"}}, False),
+        ({"arguments": {"*": {"under": "/etc"}}}, "t", {"files": {"/etc/passwd": "x"}}, True),
+        ({"arguments": {"*": {"regex": "path"}}}, "t", {"path": {"a": "x"}}, False),
+        ({"action": "allow", "arguments": {"*": "x"}}, "t", {"a": {"b": ["x", "x"]}}, True),
+        ({"action": "allow", "arguments": {"*": "x"}}, "t", {"a": {"b": ["x", "y"]}}, False),
+        ({"arguments": {"port": {"regex": "^22$"}}}, "t", {"port": 22}, True),
+        ({"action": "allow", "arguments": {"port": {"regex": "^22$"}}}, "t", {"port": 22}, False),
+        ({"arguments": {"command": {"regex": "rm -rf"}}}, "t", {"command": ["rm", ["-rf"]]}, True),
+        ({"arguments": {"command": {"regex": "kill -9 1"}}}, "t", {"command": ["kill", "-9", 1]}, True),
+        ({"arguments": {"tag": {"equals": "x"}}}, "t", {"tag": ["y", "x"]}, True),
+        ({"arguments": {"tag": {"equals": ["x"]}}}, "t", {"tag": ["x"]}, True),
+        ({"action": "allow", "arguments": {"o": {"equals": {"a": [True]}}}}, "t", {"o": {"a": [1]}}, False),
+        ({"action": "allow", "arguments": {"o": {"equals": {"a": [True]}}}}, "t", {"o": {"a": [True]}}, True),
         ({"arguments": {"a": "x", "b": "y"}}, "t", {"a": "x", "b": "z"}, False),
     ],
 )
 def test_a_rule_is_about_the_calls_that_meet_all_of_its_conditions(
     members: dict[str, Any], tool: str, arguments: dict[str, Any], *, is_about: bool
 ) -> None:
-    assert rule(**members).is_about(tool, arguments) is is_about
+    assert rule(**{"action": "deny", **members}).is_about(tool, arguments) is is_about
 
 
 def test_a_rule_that_refuses_needs_one_item_of_a_list_and_one_that_allows_needs_all() -> None:

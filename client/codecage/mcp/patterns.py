@@ -1,5 +1,6 @@
 """What a rule says of one argument: a condition on a JSON value."""
 
+import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ __all__ = ["Condition", "found"]
 class Condition(BaseModel):
     """A condition on one argument. Exactly one of its keys is given.
 
-    A list meets it by its items, and by its items joined with spaces, as a command line is: see `is_met`. Regular
+    A list meets it by its items, and by all in it joined with spaces, as a command line is: see `is_met`. Regular
     expressions are those of Rust's regex crate, which takes time linear in the text, whatever a script sends.
     """
 
@@ -43,14 +44,22 @@ class Condition(BaseModel):
         return self
 
     def is_met(self, value: Any, *, by_every_item: bool) -> bool:
-        """Whether a value meets the condition; `by_every_item` says whether a list needs all of its items to."""
-        if not isinstance(value, list) or "equals" in self.model_fields_set:
-            return self._test(value)
-        items = cast("Sequence[Any]", value)
+        """Whether a value meets the condition; `by_every_item` says whether a list needs all of its items to.
+
+        Where a single item is enough a number is tested as its JSON text too, and a path up to a NUL, where systems
+        end it: whoever asks so refuses calls, and is not to be got round by another form of the same value.
+        """
+        if isinstance(value, list):
+            items = cast("Sequence[Any]", value)
+            if self._test(value):
+                return True
+            if by_every_item:
+                return bool(items) and all(self.is_met(item, by_every_item=True) for item in items)
+            return self._test(_joined(items)) or any(self.is_met(item, by_every_item=False) for item in items)
         if by_every_item:
-            return bool(items) and all(self.is_met(item, by_every_item=True) for item in items)
-        joined = " ".join(item for item in items if isinstance(item, str))
-        return self._test(joined) or any(self.is_met(item, by_every_item=False) for item in items)
+            return self._test(value) and not (self.under is not None and "\0" in value)
+        forms = [value, value.partition("\0")[0]] if isinstance(value, str) else [value, _joined([value])]
+        return any(map(self._test, forms))
 
     def _made(self) -> Callable[[Any], bool]:
         if self.regex is not None:
@@ -62,28 +71,61 @@ class Condition(BaseModel):
         return lambda value: _same(value, self.equals)
 
 
-def found(arguments: Mapping[str, Any], path: str) -> list[Any]:
-    """The values at a path of names like `options.path`; every string at any depth for `*`. Empty: there is none."""
-    if path == "*":
-        return _strings(arguments)
-    value: Any = arguments
-    for name in path.split("."):
-        if not isinstance(value, Mapping) or name not in value:
-            return []
-        value = cast("Any", value)[name]
-    return [value]
+_MISSING = object()
+"""What an item of a list has where it lacks what is looked for: no condition is met by it."""
 
 
-def _strings(value: Any) -> list[Any]:
+def found(arguments: Mapping[str, Any], path: str, *, with_names: bool) -> list[Any]:
+    """The values at a path of names like `options.path`; every string at any depth for `*`. Empty: there is none.
+
+    `with_names`: for `*` also the names of members within arguments, which a script chooses, and lists as lines.
+    """
+    if path != "*":
+        return _at(arguments, path)
+    return [text for each in arguments.values() for text in _strings(each, with_names=with_names)]
+
+
+def _at(value: Any, path: str) -> list[Any]:
+    """What lies at a path. A list on the way is looked through item by item; a name may hold dots itself."""
+    if isinstance(value, list):
+        return [each for item in cast("Sequence[Any]", value) for each in _at(item, path) or [_MISSING]]
+    if not isinstance(value, Mapping):
+        return []
+    members = cast("Mapping[str, Any]", value)
+    found_here = [members[path]] if path in members else []
+    steps = path.split(".")
+    for count in range(1, len(steps)):
+        name, rest = ".".join(steps[:count]), ".".join(steps[count:])
+        if name in members:
+            found_here += _at(members[name], rest)
+    return found_here
+
+
+def _strings(value: Any, *, with_names: bool) -> list[Any]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        return [text for each in cast("Mapping[str, Any]", value).values() for text in _strings(each)]
+        members = cast("Mapping[str, Any]", value)
+        texts = [text for each in members.values() for text in _strings(each, with_names=with_names)]
+        return [*members, *texts] if with_names else texts
     if isinstance(value, list):
         items = cast("Sequence[Any]", value)
-        joined = " ".join(item for item in items if isinstance(item, str))
-        return [joined, *(text for each in items for text in _strings(each))]
+        texts = [text for each in items for text in _strings(each, with_names=with_names)]
+        return [_joined(items), *texts] if with_names else texts
     return []
+
+
+def _joined(items: Sequence[Any]) -> str:
+    """All texts and numbers in a list, as the line that they would make."""
+    parts: list[str] = []
+    for item in items:
+        if isinstance(item, list):
+            parts.append(_joined(cast("Sequence[Any]", item)))
+        elif isinstance(item, str):
+            parts.append(item)
+        elif isinstance(item, int | float):
+            parts.append(json.dumps(item))
+    return " ".join(parts)
 
 
 def _search(pattern: str) -> Callable[[Any], bool]:
@@ -104,17 +146,28 @@ def _of_glob(glob: str) -> str:
 
 
 def _under(folder: str) -> Callable[[Any], bool]:
-    base = posixpath.normpath(folder).rstrip("/")
+    base = _normal(folder).rstrip("/")
 
     def is_under(value: Any) -> bool:
-        if not isinstance(value, str) or "\0" in value:
+        if not isinstance(value, str):
             return False
-        path = posixpath.normpath(value)
+        path = _normal(value)
         return path == (base or "/") or path.startswith(f"{base}/")
 
     return is_under
 
 
+def _normal(path: str) -> str:
+    # Two slashes in front mean something of their own in POSIX, but are one to every system that servers run on.
+    return posixpath.normpath(f"/{path.lstrip('/')}" if path.startswith("/") else path)
+
+
 def _same(value: Any, wanted: Any) -> bool:
     # True is 1 in Python, and is not in JSON.
+    if isinstance(value, Mapping) and isinstance(wanted, Mapping):
+        members, others = cast("Mapping[str, Any]", value), cast("Mapping[str, Any]", wanted)
+        return members.keys() == others.keys() and all(_same(members[name], others[name]) for name in members)
+    if isinstance(value, list) and isinstance(wanted, list):
+        items, wanted_items = cast("Sequence[Any]", value), cast("Sequence[Any]", wanted)
+        return len(items) == len(wanted_items) and all(map(_same, items, wanted_items))
     return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)

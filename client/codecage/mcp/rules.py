@@ -41,14 +41,14 @@ class Rule(BaseModel):
         asks or refuses needs a single one.
         """
         return self._names.is_met(tool, by_every_item=True) and all(
-            self._holds(condition, found(arguments, path), is_any=path == "*")
+            self._holds(condition, found(arguments, path, with_names=self.action != "allow"))
             for path, condition in self.arguments.items()
         )
 
-    def _holds(self, condition: Condition, values: list[Any], *, is_any: bool) -> bool:
+    def _holds(self, condition: Condition, values: list[Any]) -> bool:
         every = self.action == "allow"
         met = [condition.is_met(value, by_every_item=every) for value in values]
-        return bool(met) and (all(met) if every and is_any else any(met))
+        return bool(met) and (all(met) if every else any(met))
 
 
 @dataclass(frozen=True, slots=True)

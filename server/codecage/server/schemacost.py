@@ -1,13 +1,14 @@
-"""How much work a JSON Schema can make: the subschemas that one value may be tried against, at worst."""
+"""How much work a JSON Schema can make: the subschemas that one value may be tried against, at worst, and the values
+and names that these compare it with one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from codecage.server.schemadoc import items_of, members_of, pointed
 
-__all__ = ["UNBOUNDED", "evaluation_cost"]
+__all__ = ["UNBOUNDED", "Cost", "evaluation_cost", "measure"]
 
 UNBOUNDED = 1 << 40
 """The cost of a schema that tries the same value against itself along more than one way, level after level."""
@@ -29,6 +30,20 @@ _CHILDREN = {
 }
 _CHILD_LISTS = ("prefixItems", "items")
 _MAX_VISITS = 20_000
+_NUMBER_COMPARISONS = 20
+"""What a comparison of fractions takes, which are compared exactly, beside one of other values."""
+_BOUND_COMPARISONS, _MULTIPLE_COMPARISONS = 8, 60
+"""The same for a whole number as a bound, and for multipleOf."""
+_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
+
+
+class Cost(NamedTuple):
+    """What one value may take, at worst."""
+
+    subschemas: int
+    """Those that it may be tried against; UNBOUNDED where that grows from level to level."""
+    comparisons: int
+    """What these compare it with, one after another."""
 
 
 class _Analysis:
@@ -37,6 +52,9 @@ class _Analysis:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._visits = 0
+        self._comparisons = 0
+        self._widths: dict[int, int] = {}
+        self._targets: dict[str, Any] = {}
         self._anchors: dict[str, Any] = {}
         self._is_opaque = False
         """Whether it names its parts in a way that is not followed here: by addresses, or one name twice."""
@@ -55,9 +73,9 @@ class _Analysis:
                 self._is_opaque = True
             pending += [*members.values(), *items_of(value)]
 
-    def cost(self) -> int:
-        """At worst; UNBOUNDED where it grows with the depth of the value."""
-        total, repeats = 0, 1
+    def cost(self) -> Cost:
+        """At worst."""
+        total, comparisons, repeats = 0, 0, 1
         seen: set[int] = set()
         pending: list[Any] = [self._root]
         while pending:
@@ -67,22 +85,25 @@ class _Analysis:
             seen.add(id(schema))
             ways: dict[tuple[str, int], int] = {}
             children: dict[int, Any] = {}
+            self._comparisons = 0
             total = max(total, self._expand(schema, (), ways, children))
+            comparisons = max(comparisons, self._comparisons)
             repeated = {identity: count for identity, count in _most_ways(ways).items() if count > 1}
             if any(self._reaches_itself(children[identity]) for identity in repeated):
-                return UNBOUNDED
+                return Cost(UNBOUNDED, UNBOUNDED)
             repeats *= max(repeated.values(), default=1)
             if self._is_opaque or self._visits > _MAX_VISITS or repeats > _MAX_VISITS:
-                return UNBOUNDED
+                return Cost(UNBOUNDED, UNBOUNDED)
             pending.extend(children.values())
-        return total * repeats
+        return Cost(total * repeats, comparisons * repeats)
 
     def _reaches_itself(self, start: Any) -> bool:
         seen: set[int] = set()
         pending = [part for part in self._parts(start) if part is not None]
         while pending:
             schema = pending.pop()
-            if schema is start:
+            self._visits += 1
+            if schema is start or self._visits > _MAX_VISITS:
                 return True
             if id(schema) not in seen:
                 seen.add(id(schema))
@@ -101,6 +122,9 @@ class _Analysis:
         members = members_of(schema)
         if id(schema) in path or self._visits > _MAX_VISITS:
             return 1
+        if id(schema) not in self._widths:
+            self._widths[id(schema)] = _width(members)
+        self._comparisons += self._widths[id(schema)]
         for key, child in _children(members):
             for target in self._tried_together(child):
                 children[id(target)] = target
@@ -132,6 +156,11 @@ class _Analysis:
     def _target(self, reference: Any) -> Any:
         if not isinstance(reference, str):
             return None
+        if reference not in self._targets:
+            self._targets[reference] = self._found(reference)
+        return self._targets[reference]
+
+    def _found(self, reference: str) -> Any:
         address, _, name = reference.partition("#")
         if address and address != str(members_of(self._root).get("$id", "")).partition("#")[0]:
             self._is_opaque = True
@@ -176,6 +205,33 @@ def _most_ways(ways: dict[tuple[str, int], int]) -> dict[int, int]:
     return most
 
 
+def _width(schema: dict[str, Any]) -> int:
+    """What the keywords of the schema itself compare a value with. Texts of an enum are looked up, not compared."""
+    width = sum(map(_comparisons, items_of(schema.get("enum"))))
+    width += _comparisons(schema["const"]) if "const" in schema else 0
+    width += len(members_of(schema.get("dependentRequired"))) + len(members_of(schema.get("patternProperties")))
+    for word in schema.keys() & _BOUNDS:
+        width += _NUMBER_COMPARISONS if isinstance(schema[word], float) else _BOUND_COMPARISONS
+    return width + (_MULTIPLE_COMPARISONS if "multipleOf" in schema else 0)
+
+
+def _comparisons(value: Any) -> int:
+    """What it takes to learn whether another value is this one."""
+    pending = [value]
+    is_inner = isinstance(value, dict | list)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, int | float) and not isinstance(part, bool):
+            return _NUMBER_COMPARISONS
+        pending += [*members_of(part).values(), *items_of(part)]
+    return 1 if is_inner else 0
+
+
+def measure(schema: Any) -> Cost:
+    """What one value may take, at worst."""
+    return _Analysis(schema).cost()
+
+
 def evaluation_cost(schema: Any) -> int:
     """The subschemas that one value may be tried against; UNBOUNDED where that grows from level to level."""
-    return _Analysis(schema).cost()
+    return measure(schema).subschemas

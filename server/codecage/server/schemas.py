@@ -14,7 +14,7 @@ import jsonschema_rs
 import orjson
 
 from codecage.server.schemacache import BoundedCache
-from codecage.server.schemacost import evaluation_cost
+from codecage.server.schemacost import measure
 
 __all__ = ["CompiledSchema", "compile_apart", "compile_schema"]
 
@@ -28,7 +28,7 @@ _CHARACTER_WEIGHT, _PATTERN_WEIGHT = 36, 32 << 10
 _MAX_COST = 5_000
 """Subschemas that one value may be tried against."""
 _MAX_WORK = 20_000_000
-"""The same, times the bytes of the arguments of one call."""
+"""The same and what these compare it with, times the bytes of the arguments of one call."""
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _MAX_TEXT = 300
 _MAX_TOLD = 3
@@ -95,13 +95,13 @@ def compile_apart(text: str) -> CompiledSchema:
                 size_limit=_MAX_PATTERN_BYTES, dfa_size_limit=_MAX_PATTERN_BYTES
             ),
         )
+        cost = measure(schema)  # only now: compiling is cheap, and tells better what is wrong
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
         return CompiledSchema(str(error).partition("\n")[0][:_MAX_TEXT] or "it does not compile")
-    cost = evaluation_cost(schema)  # only now: compiling is cheap, and tells better what is wrong
-    if cost > _MAX_COST:
+    if cost.subschemas > _MAX_COST:
         return CompiledSchema("its evaluation could grow beyond measure")
     weight = _CHARACTER_WEIGHT * len(text) + _PATTERN_WEIGHT * text.count('"pattern')
-    return CompiledSchema("", cost, validator, weight)
+    return CompiledSchema("", sum(cost), validator, weight)
 
 
 _cache = BoundedCache(compile_apart, _CACHED_CHARACTERS)

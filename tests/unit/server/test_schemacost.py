@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codecage.server.schemacost import UNBOUNDED, evaluation_cost
+from codecage.server.schemacost import UNBOUNDED, evaluation_cost, measure
 
 STRING = {"type": "string"}
 
@@ -103,6 +103,41 @@ def test_the_cost_counts_what_one_value_is_tried_against() -> None:
     assert evaluation_cost({"properties": {"a": {"oneOf": [STRING] * 9}}}) == 10
     assert evaluation_cost(doubling(3)) == 15
     assert evaluation_cost({"anyOf": [{"$ref": "#"}]}) < UNBOUNDED
+
+
+SLOW_TO_MEASURE: dict[str, Any] = {
+    "two ways to each of many parts": {
+        "allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}],
+        "$defs": {
+            "a": {"properties": {f"p{i}": {"$ref": f"#/$defs/b{i}"} for i in range(600)}},
+            **{f"b{i}": {"properties": {"x": {"$ref": f"#/$defs/b{i + 1}"}}} for i in range(600)},
+            "b600": {},
+        },
+    },
+    "one long pointer, followed often": {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$ref": "#/definitions/o",
+        "definitions": {"o": {"type": "object"}},
+        "x": {"$ref": "#/" + "x/" * 14_000},
+        "allOf": [{"$ref": "#/x"}] * 1300,
+    },
+}
+
+
+@pytest.mark.parametrize("name", SLOW_TO_MEASURE)
+def test_measuring_takes_no_longer_than_the_schema_is_large(name: str) -> None:
+    began = time.process_time()
+    evaluation_cost(SLOW_TO_MEASURE[name])
+    assert time.process_time() - began < 1.5
+
+
+def test_comparisons_are_counted_where_they_are_made_one_by_one() -> None:
+    assert measure({"enum": ["a", "b"], "const": "a"}).comparisons == 0
+    assert measure({"enum": [[1], {"a": "b"}, ["c"]]}).comparisons == 22
+    assert measure({"enum": [0.5, 1.5]}).comparisons == 40
+    assert measure({"allOf": [{"multipleOf": 0.1}, {"minimum": 1}]}).comparisons == 68
+    assert measure({"dependentRequired": {"a": ["b"], "c": []}}).comparisons == 2
+    assert measure({"items": {"patternProperties": {"a": True}}}).comparisons == 1
 
 
 def test_a_large_schema_is_measured_quickly() -> None:

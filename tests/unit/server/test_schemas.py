@@ -156,6 +156,32 @@ def test_arguments_that_would_be_too_much_work_are_not_checked() -> None:
     assert time.monotonic() - began < 1
 
 
+@pytest.mark.parametrize(
+    ("items", "item"),
+    [
+        ({"enum": [[n] for n in range(4000)]}, [3999]),
+        ({"enum": [{"a": n} for n in range(4000)]}, {"a": 3999}),
+        ({"enum": [n + 0.5 for n in range(4000)]}, 3999.5),
+        ({"contains": {"enum": [[n] for n in range(4000)]}}, [[4000]]),
+        ({"dependentRequired": {f"p{n}": ["a"] for n in range(3000)}}, {}),
+        ({"multipleOf": 1e-300}, 1e300),
+    ],
+)
+def test_no_arguments_are_compared_without_measure(items: Any, item: Any) -> None:
+    compiled = compile_schema(json.dumps({"properties": {"list": {"items": items}}}))
+    assert compiled.problem == ""
+    began = time.process_time()
+    assert compiled.mismatch(json.dumps({"list": [item] * 90_000}).encode()) == ""
+    assert time.process_time() - began < 1.5
+
+
+def test_a_chain_that_is_too_deep_to_follow_is_told() -> None:
+    chain = {f"b{n}": {"not": {"$ref": f"#/$defs/b{n + 1}"}} for n in range(1500)}
+    compiled = compile_schema(json.dumps({"$ref": "#/$defs/b0", "$defs": {**chain, "b1500": {}}}))
+    assert compiled.problem != ""
+    assert compiled.mismatch(b"{}") == ""
+
+
 def test_a_text_is_compiled_once() -> None:
     text = json.dumps({"properties": {"once": {"type": "string"}}})
     assert compile_schema(text) is compile_schema(text)

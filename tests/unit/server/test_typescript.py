@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.support.typescript import problems_with
 
+from codecage.server.catalogs import Catalog
 from codecage.server.describe import describe
 from codecage.server.describe.comments import first_sentence
 from codecage.server.describe.typescript import Detail, TypeWriter
@@ -108,6 +109,19 @@ LARGE: dict[str, Any] = {
         "$defs": {"e": {"enum": ["x" * 400] * 50}},
         "properties": {f"p{number}": {"$ref": "#/$defs/e"} for number in range(3000)},
     },
+    "a very long literal again and again": {
+        "$defs": {"c": {"const": [0] * 90_000}},
+        "properties": {f"p{number}": {"$ref": "#/$defs/c"} for number in range(199)},
+    },
+    "very many members": {"properties": {f"p{number}": {} for number in range(25_000)}},
+    "an anchor again and again": {
+        "properties": {f"p{number}": {"$ref": "#a"} for number in range(1900)},
+        "$defs": {"a": {"$anchor": "a"}, **{f"d{number}": {} for number in range(15_000)}},
+    },
+    "types that end in one name": {
+        "properties": {f"p{number}": {"$ref": f"#/$defs/d{number}/a"} for number in range(1900)},
+        "$defs": {f"d{number}": {"a": STRING} for number in range(1900)},
+    },
     "a chain of references": {
         "$defs": {f"d{number}": {"$ref": f"#/$defs/d{number + 1}"} for number in range(4000)},
         "$ref": "#/$defs/d0",
@@ -129,7 +143,7 @@ def test_a_large_schema_has_a_type_of_bounded_size(case: str) -> None:
     written = TypeWriter(schema, Detail(3, 40, is_full=False, parts=200, characters=2_000)).write()
     writer = TypeWriter(schema, Detail())
     full = f"type A = {writer.write()};"
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 5
     assert len(written) < 50_000
     assert len("\n".join([*writer.declarations(), full])) < 1_500_000
     assert problems_with(f"type A = {written};") == []
@@ -149,6 +163,37 @@ def test_a_large_schema_has_a_type_of_bounded_size(case: str) -> None:
 )
 def test_the_first_sentence(description: str, sentence: str) -> None:
     assert first_sentence(description) == sentence
+
+
+def test_a_template_cannot_make_more_of_a_text_than_a_caller_could_take() -> None:
+    listed = [pb.Tool(name=f"t{number}", description="x" * (60 << 10)) for number in range(20)]
+    templates = {"run_script": "{{signatures}}" * 4_000}
+    request = pb.DescribeRequest(tools=pb.ToolList(tools=listed), description_templates=templates)
+    with pytest.raises(InvalidRequest, match=r"description_templates\['run_script'\]: the description would have"):
+        describe(request, CEILINGS, None)
+    request.description_templates["run_script"] = "{{signatures}}"
+    assert describe(request, CEILINGS, None).shown_tools == 20
+
+
+def test_a_search_takes_no_longer_for_the_words_that_it_does_not_mean() -> None:
+    listed = [
+        pb.Tool(
+            name=f"t{number}",
+            description=" ".join(
+                f"{chr(97 + each % 26)}w{chr(97 + number % 26)}q{each:x}"
+                for each in range(number * 300, number * 300 + 300)
+            ),
+        )
+        for number in range(400)
+    ]
+    query = " ".join(f"zz{number:x}" for number in range(0x1000, 0x1000 + 120))
+    catalog = Catalog.from_messages(listed, "tools")
+    request = pb.DescribeRequest(catalog_id=catalog.id, query="awaq0", max_tools=1)
+    assert describe(request, CEILINGS, catalog).matched_tools >= 1
+    begin = time.process_time()
+    request.query = query
+    describe(request, CEILINGS, catalog)
+    assert time.process_time() - begin < 5
 
 
 def test_an_answer_that_no_caller_could_take_is_refused_with_advice() -> None:

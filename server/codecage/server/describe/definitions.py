@@ -10,12 +10,14 @@ import orjson
 
 from codecage.server.describe.rules import rules_of
 from codecage.server.dialects import Dialect, Policy
+from codecage.server.errors import FieldViolation, InvalidRequest
 from codecage.server.limits import Limits
 from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["ModelToolText", "definitions_of"]
 
 _PLACEHOLDER = re.compile(r"\{\{(description|rules|signatures)\}\}")
+_MAX_CHARACTERS = 15 << 20
 _ROLES: Mapping[str, pb.ModelToolRole.ValueType] = {
     "list_functions": pb.MODEL_TOOL_ROLE_LIST,
     "get_function_details": pb.MODEL_TOOL_ROLE_DETAILS,
@@ -102,6 +104,11 @@ class ModelToolText:
 
     def _filled(self, template: str, signatures: str) -> str:
         texts = {"description": self._described(signatures), "rules": self.rules, "signatures": signatures}
+        # Before it is written out: a small template may name a large text many times.
+        size = len(template) + sum(len(texts[found]) for found in _PLACEHOLDER.findall(template))
+        if size > _MAX_CHARACTERS:
+            reason = f"the description would have {size} characters, more than {_MAX_CHARACTERS}"
+            raise InvalidRequest(FieldViolation(f"description_templates[{self.name!r}]", reason))
         return _PLACEHOLDER.sub(lambda found: texts[found[1]], template)
 
     def _described(self, signatures: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import orjson
 
@@ -59,19 +61,28 @@ class SearchIndex:
                 scores[index] = math.inf
         return sorted(scores, key=lambda index: (-scores[index], index))
 
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._weights)
+
+    def _like(self, word: str) -> list[str]:
+        """The word itself, its own beginnings, and the words that begin with it."""
+        if len(word) < _LEAST_BEGINNING:
+            return [word] if word in self._weights else []
+        beginnings = (word[:length] for length in range(_LEAST_BEGINNING, len(word)))
+        like = [each for each in beginnings if each in self._weights]
+        for position in range(bisect_left(self._sorted, word), len(self._sorted)):
+            if not self._sorted[position].startswith(word):
+                break
+            like.append(self._sorted[position])
+        return like
+
     def _matches(self, word: str) -> dict[int, float]:
         """The tools that have the word, or one like it; a rare word counts more than a common one."""
         found: dict[int, float] = {}
-        for other, weights in self._weights.items():
-            likeness = _likeness(word, other)
-            for index, weight in weights.items() if likeness else ():
+        for other in self._like(word):
+            likeness = 1.0 if other == word else _BEGINNING
+            for index, weight in self._weights[other].items():
                 found[index] = max(found.get(index, 0.0), weight * likeness)
         rarity = math.log(1 + len(self.tools) / max(len(found), 1))
         return {index: weight * rarity for index, weight in found.items()}
-
-
-def _likeness(word: str, other: str) -> float:
-    if word == other:
-        return 1.0
-    short, long = sorted((word, other), key=len)
-    return _BEGINNING if len(short) >= _LEAST_BEGINNING and long.startswith(short) else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -81,6 +82,9 @@ class TypeWriter:
     comments: dict[str, str] = field(default_factory=dict[str, str])
     """What there is to say about them."""
     _names: dict[int, str] = field(default_factory=dict[int, str])
+    _numbers: dict[str, int] = field(default_factory=dict[str, int])
+    """How many types have one and the same name but for their numbers."""
+    _literals: dict[int, _Type] = field(default_factory=dict[int, _Type])
     _pending: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     _owner: str = ""
     """The named type that is being written; "" for the type of the whole document."""
@@ -161,7 +165,7 @@ class TypeWriter:
             return self._anchors.get(fragment)
         return pointed(self.root, fragment)
 
-    @property
+    @cached_property
     def _anchors(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         pending = [self.root]
@@ -177,9 +181,10 @@ class TypeWriter:
     def _name(self, reference: str) -> str:
         steps = [step for step in reference.partition("#")[2].split("/") if step]
         base = identifier_of(steps[-1])[:60] if steps else "Schema"
-        number, name = 1, f"{base}{self.suffix}"
-        while name in self._names.values():
-            number += 1
+        taken = set(self._names.values())
+        name = f"{base}{self.suffix}"
+        while name in taken:
+            number = self._numbers[base] = self._numbers.get(base, 1) + 1
             name = f"{base}{number}{self.suffix}"
         return name
 
@@ -187,7 +192,8 @@ class TypeWriter:
         """What the keywords of the schema itself say, without those that combine schemas."""
         values = [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
         if values:
-            written = _literals(values)
+            written = self._literals.get(id(schema)) or _literals(values)
+            self._literals[id(schema)] = written
             self._characters += len(written.text)
             return written
         kinds = [schema["type"]] if isinstance(schema.get("type"), str) else items_of(schema.get("type"))
@@ -238,7 +244,8 @@ class TypeWriter:
         fields = {**properties, **dict.fromkeys(sorted(required - properties.keys()), True)}
         names = sorted(fields, key=lambda name: name not in required)[: self.detail.members]
         left_out = len(fields) - len(names)
-        shown = [name for name in fields if name in set(names)]
+        kept = set(names)
+        shown = [name for name in fields if name in kept]
         body = self._members(fields, shown, required, indent, depth)
         if left_out:
             body.append(f"/* {left_out} more */")
