@@ -148,6 +148,19 @@ async def test_a_signal_ends_it_although_its_input_is_open(
         assert await process.wait() == 0
 
 
+async def test_over_http_a_signal_ends_it_without_a_traceback(sidecar: tuple[str, str], tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {}}')
+    process = await begin("mcp", "--config", str(config), "--http", "127.0.0.1:0", *sidecar)
+    assert process.stderr is not None
+    async with asyncio.timeout(SECONDS):
+        while b"serving at" not in await process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert await process.stderr.read() == b""
+        assert await process.wait() == 0
+
+
 async def test_what_is_no_message_is_answered_and_the_next_call_is_served(
     sidecar: tuple[str, str], tmp_path: Path
 ) -> None:

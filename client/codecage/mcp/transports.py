@@ -52,6 +52,8 @@ async def serve_http(gateway: Gateway, host: str, port: int, token: str | None) 
             server.should_exit = server.force_exit = True
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([serving])
+                if server.started:  # what a forced exit leaves out, and would be cancelled and logged at the end
+                    await server.lifespan.shutdown()
 
 
 def _listen(host: str, port: int) -> socket.socket:
