@@ -18,7 +18,7 @@ INPUTS      := pyproject.toml requirements/dev.txt requirements/engine.txt
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-wheel lint format proto proto-check bench bench-profile bench-plots test262 \
+.PHONY: help setup demo test test-wheel test-languages lint format proto proto-check bench bench-profile bench-plots test262 \
     erasure-compare soak fuzz clean
 
 help: ## list these targets
@@ -43,12 +43,16 @@ test: setup ## run the tests; ARGS go to pytest
 test-wheel: setup ## run the tests against the built wheel and the RUNTIME, lowest (default) or newest
 	sh scripts/test_wheel.sh $(BIN)/python $(RUNTIME) $(ARGS)
 
+test-languages: setup ## build and run the clients in Node, Go, Java and C++; needs their compilers, and npm
+	$(BIN)/python -m pytest -m languages $(ARGS)
+
 lint: $(VENV)/.ready-lint ## check style, types, imports, the protocol and its generated code
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/buf lint
 	$(BIN)/buf format --diff --exit-code
+	$(BIN)/buf breaking --against tests/contract/released
 	$(BIN)/python scripts/generate_proto.py --check
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python

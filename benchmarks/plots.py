@@ -11,7 +11,7 @@ from typing import Any
 
 KINDS = (
     ("waiting", "growth-waiting.png", "A small run while scripts wait", "waiting scripts", "milliseconds"),
-    ("memory", "growth-memory.png", "Memory for each waiting script", "waiting scripts", "MiB"),
+    ("memory", "growth-memory.png", "Memory of waiting scripts", "waiting scripts", "MiB"),
     ("callers", "growth-callers.png", "Time for each small run", "callers", "milliseconds"),
     ("tools", "growth-tools.png", "A small run with its catalogue sent along", "tools", "milliseconds"),
     ("javascript", "growth-source.png", "A run of so much source", "KiB", "milliseconds"),
@@ -33,8 +33,9 @@ def draw(workloads: list[dict[str, Any]], folder: Path) -> None:
         figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
         for kind, _file, title, x_label, y_label in (each for each in KINDS if each[1] == file):
             xs, ys = zip(*points(workloads, kind), strict=True)
-            axes.plot(xs, ys, marker="o", label=kind)
-            axes.set(title=title, xlabel=x_label, ylabel=y_label, xscale="log")
+            is_each = kind == "memory"  # measured for each, drawn for all: a line is what is promised
+            axes.plot(xs, [x * y for x, y in zip(xs, ys, strict=True)] if is_each else ys, marker="o", label=kind)
+            axes.set(title=title, xlabel=x_label, ylabel=y_label, xscale="linear" if is_each else "log")
         axes.set_ylim(bottom=0)
         if file == "growth-source.png":
             axes.set_yscale("log")

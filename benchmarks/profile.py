@@ -81,7 +81,9 @@ def _within(moments: dict[str, Any]) -> dict[str, float]:
 
 def main() -> None:
     """Measures and prints."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.profile", description="Where the time of a small run goes."
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     as_json = parser.parse_args().json
     with tempfile.TemporaryDirectory() as folder:

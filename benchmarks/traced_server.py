@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codecage.server import __main__ as service_main
-from codecage.server import pool, service, session, template, worker
+from codecage.server import service, session, template, worker
 from codecage.server.death import Death
 from codecage.server.run import Run
 
@@ -21,28 +21,29 @@ _BOOT = (
     "from codecage.worker.template import main; main()"
 )
 _moments: dict[int, dict[str, Any]] = {}
-"""By worker. The moments of a run before it has one are kept under its task until then."""
+"""By worker."""
 
 
 def _note(key: int, name: str) -> None:
     _moments.setdefault(key, {})[name] = time.monotonic()
 
 
-def _after(owner: Any, method: str, name: str, worker_of: Any) -> None:
-    """Notes the moment after each call of a method."""
+def _after(owner: Any, method: str, name: str) -> None:
+    """Notes the moment after each call of a method of what has a worker."""
     plain = getattr(owner, method)
 
     @functools.wraps(plain)
     def wrapped(self: Any, *arguments: Any, **options: Any) -> Any:
         result = plain(self, *arguments, **options)
-        _note(id(worker_of(self)), name)
+        _note(id(self._worker), name)
         return result
 
     setattr(owner, method, wrapped)
 
 
 def _trace_arrival() -> None:
-    read, init, send = service.CodeModeService._read_start, session.Session.__init__, session.Session._send  # noqa: SLF001
+    classes: Any = (service.CodeModeService, session.Session)
+    read, init, send = classes[0]._read_start, classes[1].__init__, classes[1]._send  # noqa: SLF001
 
     async def read_start(self: Any, context: Any) -> Any:
         begin = time.monotonic()
@@ -58,7 +59,6 @@ def _trace_arrival() -> None:
         await send(self, response)
         _note(id(self._worker), "told")
 
-    classes: Any = (service.CodeModeService, session.Session)
     classes[0]._read_start = read_start  # noqa: SLF001
     classes[1].__init__, classes[1]._send = begin, sent  # noqa: SLF001
 
@@ -66,7 +66,7 @@ def _trace_arrival() -> None:
 def _trace_end(path: Path) -> None:
     on_exit = worker.Worker.on_exit
 
-    def ended(self: worker.Worker, death: Death) -> None:
+    def ended(self: Any, death: Death) -> None:
         moments = _moments.pop(id(self), {})
         if "told" in moments and "arrived" in moments:
             moments["reaped"] = time.monotonic()
@@ -87,10 +87,10 @@ def main() -> int:
     """Patches, then serves as the service does."""
     _trace_arrival()
     _trace_end(Path(os.environ["BENCH_TRACE"]))
-    _after(Run, "start", "given", lambda run: run._worker)  # noqa: SLF001
-    _after(session.Session, "on_frame", "heard", lambda of: of._worker)  # noqa: SLF001
-    modules: Any = (template, pool)
-    modules[0]._BOOT = _BOOT  # noqa: SLF001
+    _after(Run, "start", "given")
+    _after(session.Session, "on_frame", "heard")
+    module: Any = template
+    module._BOOT = _BOOT  # noqa: SLF001
     return service_main.main()
 
 

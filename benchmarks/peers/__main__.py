@@ -48,8 +48,9 @@ async def measured(run: runners.Run, programs: dict[str, str], effort: Effort) -
     return found
 
 
-def _first(error: BaseException) -> BaseException:
-    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+def _first(error: Any) -> object:
+    inner: Any = getattr(error, "exceptions", None)
+    return _first(inner[0]) if inner else error
 
 
 async def all_peers(effort: Effort) -> dict[str, dict[str, float | str]]:

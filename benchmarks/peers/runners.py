@@ -18,6 +18,7 @@ from benchmarks.server import SERVICE, started
 from codecage.v1 import codecage_pb2 as pb
 
 HERE = Path(__file__).parent
+NO_ISOLATES = "node ended: isolated-vm is not installed"
 Run = Callable[[str], Awaitable[Any]]
 """Takes a source in the language of the peer."""
 
@@ -113,9 +114,11 @@ async def isolates() -> AsyncGenerator[Run | None]:
             message = json.loads(line)
             open_runs.pop(message["id"]).set_result(message.get("value"))
         for future in open_runs.values():
-            future.set_exception(RuntimeError("node ended; is isolated-vm installed?"))
+            future.set_exception(RuntimeError(NO_ISOLATES))
 
     async def run(source: str) -> Any:
+        if hearing.done():
+            raise RuntimeError(NO_ISOLATES)
         number = next(numbers)
         future = open_runs[number] = asyncio.get_running_loop().create_future()
         stdin.write(json.dumps({"id": number, "source": source}).encode() + b"\n")

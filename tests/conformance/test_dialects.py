@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.conformance.dialect import DialectCase, dialect_cases, unmet
 from tests.conformance.host import run_script
-from tests.conformance.later import DIALECTS_LATER
 
 from codecage.v1 import codecage_pb2_grpc as rpc
 
@@ -21,21 +20,6 @@ async def check(case: DialectCase, stub: rpc.CodeModeServiceAsyncStub) -> None:
     assert seen.seconds <= case.max_seconds
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - DIALECTS_LATER.keys()))
+@pytest.mark.parametrize("name", sorted(CASES))
 async def test_case(name: str, stub: rpc.CodeModeServiceAsyncStub) -> None:
     await check(CASES[name], stub)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
-        for name, reason in DIALECTS_LATER.items()
-    ],
-)
-async def test_case_that_is_listed_as_not_passed(name: str, stub: rpc.CodeModeServiceAsyncStub) -> None:
-    await check(CASES[name], stub)
-
-
-def test_every_listed_case_exists() -> None:
-    assert DIALECTS_LATER.keys() - CASES.keys() == set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.conformance.field import FieldCase, field_cases, unmet
 from tests.conformance.host import run_script
-from tests.conformance.later import FIELD_LATER
 from tests.support.service import ServiceProcess, wait_gone
 
 from codecage.v1 import codecage_pb2_grpc as rpc
@@ -21,7 +20,7 @@ async def check(case: FieldCase, stub: rpc.CodeModeServiceAsyncStub) -> None:
         assert unmet(expect, seen) == []
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - FIELD_LATER.keys()))
+@pytest.mark.parametrize("name", sorted(CASES))
 async def test_case(name: str, stub: rpc.CodeModeServiceAsyncStub, shared_service: ServiceProcess) -> None:
     case = CASES[name]
     before, grown_from = shared_service.workers(), 0
@@ -32,18 +31,3 @@ async def test_case(name: str, stub: rpc.CodeModeServiceAsyncStub, shared_servic
     if case.repeat > 1:
         wait_gone(before)
         assert shared_service.process.memory_info().rss < grown_from + LEVEL_BYTES
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
-        for name, reason in FIELD_LATER.items()
-    ],
-)
-async def test_case_that_is_listed_as_not_passed(name: str, stub: rpc.CodeModeServiceAsyncStub) -> None:
-    await check(CASES[name], stub)
-
-
-def test_every_listed_case_exists() -> None:
-    assert FIELD_LATER.keys() - CASES.keys() == set()

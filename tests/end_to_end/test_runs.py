@@ -11,6 +11,7 @@ from tests.support.caller import RunStream, connect, failure, success, tool
 from tests.support.host import Host, tracked
 from tests.support.service import ServiceProcess
 
+from codecage import client as library
 from codecage.v1 import codecage_pb2 as pb
 from codecage.v1 import codecage_pb2_grpc as rpc
 
@@ -125,3 +126,14 @@ async def test_usage_is_measured_and_adds_up(stub: rpc.CodeModeServiceAsyncStub)
     assert abs(usage.wall_time.ToNanoseconds() - parts) < 1000
     assert 0 < usage.cpu_time.ToNanoseconds() <= usage.wall_time.ToNanoseconds() + 10_000_000
     assert usage.peak_memory_bytes > 0
+
+
+async def test_a_value_as_deep_as_the_service_allows_reaches_the_caller(shared_service: ServiceProcess) -> None:
+    source = "let deep = 0; for (let i = 0; i < 990; i++) deep = [deep]; return deep"
+    async with library.Client.connect(shared_service.address) as client:
+        value = (await client.run(source, limits=library.Limits(json_depth=1000))).value
+    depth = 0
+    while value != 0:
+        (value,) = value
+        depth += 1
+    assert depth == 990

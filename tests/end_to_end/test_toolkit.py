@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.support.service import ServiceProcess
@@ -57,6 +57,8 @@ async def test_what_is_registered_is_in_the_form_of_each_provider(client: Client
     ]
     assert toolkit.definitions("openai_responses") == [{"type": "function", **named, "parameters": tool.input_schema}]
     assert toolkit.definitions("anthropic") == [{**named, "input_schema": tool.input_schema}]
+    with pytest.raises(ValueError, match="'gemini' is not one of openai, openai_responses, anthropic, mcp"):
+        toolkit.definitions(cast("Any", "gemini"))
     assert toolkit.definitions("mcp") == [{**named, "inputSchema": tool.input_schema}]
     assert "run_script" in toolkit
     assert "add" not in toolkit

@@ -113,8 +113,10 @@ async def test_a_killed_worker_is_told_with_the_calls_that_it_made(
     await stream.start(SOURCE, [tool("t")])
     await stream.answer(success(await stream.call(), 1))
     await stream.call()
-    for victim in service.workers():  # its own is among them
+    victims = service.workers()  # its own is among them
+    for victim in victims:
         victim.kill()
+    await asyncio.to_thread(wait_gone, victims)
     finished = await stream.finished()
     assert (finished.outcome, finished.ended_by) == (pb.OUTCOME_WORKER_LOST, pb.ENDED_BY_SERVER)
     assert [entry.status for entry in finished.ledger] == [pb.CALL_STATUS_COMPLETED, pb.CALL_STATUS_CANCELLED]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 from pathlib import Path
 
 import httpx2
@@ -112,6 +113,16 @@ async def test_pages_of_other_sites_are_refused(sidecar: tuple[str, str]) -> Non
             assert answer.status_code in {403, 421}, answer.text
 
 
+async def test_an_address_that_is_taken_is_refused(sidecar: tuple[str, str], tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {}}')
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = await codecage("mcp", "--config", str(config), "--http", address, *sidecar)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.strip() == f"codecage: cannot listen on {address}: address already in use"
+
+
 async def test_an_address_that_others_reach_needs_a_token(tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text('{"mcpServers": {}}')
@@ -134,6 +145,19 @@ async def test_a_signal_ends_it_although_its_input_is_open(
         while b"connected to the MCP server" not in await process.stderr.readline():
             pass
         process.send_signal(number)
+        assert await process.wait() == 0
+
+
+async def test_over_http_a_signal_ends_it_without_a_traceback(sidecar: tuple[str, str], tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {}}')
+    process = await begin("mcp", "--config", str(config), "--http", "127.0.0.1:0", *sidecar)
+    assert process.stderr is not None
+    async with asyncio.timeout(SECONDS):
+        while b"serving at" not in await process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert await process.stderr.read() == b""
         assert await process.wait() == 0
 
 

@@ -91,6 +91,12 @@ class Policy:
     """Which argument values a call accepts."""
     entry_form: Literal["any", "body", "run_function"] | None = None
     """How the source becomes a function."""
+    call_form: Literal["any", "name_and_arguments", "object"] | None = None
+    """How a script may call its tools."""
+    rendered_form: Literal["all", "console_and_value", "value_and_calls", "text_log_and_value"] | None = None
+    """What the model reads."""
+    globals_form: Literal["all", "none", "text"] | None = None
+    """Which names of the service a script finds beside `tools` and the console."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Determinism:
     seed: int
     """Seed of Math.random, from 0 to 2**64 - 1."""
     start_time: datetime | None = None
-    """The clock at the script's start, with a time zone. None: the server's choice."""
+    """The clock at the script's start, with a time zone. None: the beginning of 1970."""
 
     def __post_init__(self) -> None:
         if self.start_time is not None and self.start_time.tzinfo is None:

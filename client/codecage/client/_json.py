@@ -1,9 +1,13 @@
 """JSON texts: pydantic-aware on the way out, exact integers on the way in."""
 
 import json
+import sys
 from typing import Any
 
 from pydantic_core import to_json
+
+_DEPTH = 2_000
+"""More than the service lets a value be nested, whatever the caller's own stack."""
 
 
 def dump_json(value: Any) -> str:
@@ -22,5 +26,16 @@ def parse_json(text: str) -> Any:
     """Read one JSON text. Raises ValueError if it is none."""
     try:
         return json.loads(text)
+    except RecursionError:
+        return _parse_deep(text)
+
+
+def _parse_deep(text: str) -> Any:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + _DEPTH)
+    try:
+        return json.loads(text)
     except RecursionError as error:
         raise ValueError("the JSON text is nested too deeply") from error
+    finally:
+        sys.setrecursionlimit(limit)

@@ -32,10 +32,15 @@ _REQUIREMENTS = (
 )
 _INSTALL = """a server of one's own needs more than the client:
   pip install 'codecage[server]'
-  pip install --no-deps pythonmonkey==1.4.1
-or connect to a running server"""
+  pip install --no-deps pythonmonkey==1.4.1"""
 _STDERR_LINES = 40
 _STOP_SECONDS = 3.0  # for the server to end when it is asked to, and again when its lifeline is cut
+
+
+def missing_requirements(alternative: str = "") -> str:
+    """How to install what a server needs and is not there, or what to do instead; "" if all is there."""
+    missing = [name for name in _REQUIREMENTS if importlib.util.find_spec(name) is None]
+    return f"{_INSTALL}{alternative}\n(missing: {', '.join(missing)})" if missing else ""
 
 
 class EmbeddedServer:
@@ -56,8 +61,8 @@ class EmbeddedServer:
 
     async def __aenter__(self) -> Connection:
         """Start the server and wait until it serves. Raises ServerStartError."""
-        if missing := [name for name in _REQUIREMENTS if importlib.util.find_spec(name) is None]:
-            raise ServerStartError(f"{_INSTALL}\n(missing: {', '.join(missing)})")
+        if missing := missing_requirements("\nor connect to a running server"):
+            raise ServerStartError(missing)
         try:
             async with asyncio.timeout(self._start_timeout):
                 return Connection(target=await self._start())

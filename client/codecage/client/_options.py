@@ -133,6 +133,13 @@ class DescribeOptions(TypedDict, total=False):
 
 
 _KINDS: dict[str, type] = {"limits": Limits, "policy": Policy, "determinism": Determinism, "retry": Retry}
+_TEXTS = ("catalog_id", "dialect", "language", "run_id", "detail", "query", "page_token")
+
+
+def check_source(source: object) -> None:
+    """Raise TypeError for a source that is no text."""
+    if not isinstance(source, str):
+        raise TypeError(f"source must be a str, not {type(source).__name__}")
 
 
 def check_names(options: Mapping[str, Any], kind: type) -> None:
@@ -145,5 +152,9 @@ def check_names(options: Mapping[str, Any], kind: type) -> None:
         value = options.get(name)
         if value is not None and not isinstance(value, wanted):
             raise TypeError(f"{name} must be {wanted.__name__}(...), not {type(value).__name__}")
+    for name in _TEXTS:
+        value = options.get(name)
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be a str, not {type(value).__name__}")
     if isinstance(options.get("deadline"), timedelta):
         raise TypeError("deadline must be a number of seconds, not timedelta: give its total_seconds()")

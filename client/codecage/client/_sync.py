@@ -26,11 +26,15 @@ class _LoopThread:
     """Owns a thread with an event loop, from entering to leaving its context."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="codecage client", daemon=True)
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = threading.Thread(target=self._run, name="codecage client", daemon=True)
 
     def start(self) -> None:
+        self._loop = asyncio.new_event_loop()
         self._thread.start()
+
+    def _run(self) -> None:
+        self._loop.run_forever()
 
     def stop(self) -> None:
         """Wait for the threads of tools, then end the loop."""
@@ -43,8 +47,11 @@ class _LoopThread:
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work on the loop and wait for it.
 
-        If the waiting is interrupted, the work is cancelled first.
+        If the waiting is interrupted, the work is cancelled first. Raises RuntimeError where no loop runs.
         """
+        if not self._thread.is_alive():
+            work.close()
+            raise RuntimeError("the client is not open: use it as `with SyncClient.connect(...) as client`")
         done = threading.Event()
         tasks: list[asyncio.Task[T]] = []
 

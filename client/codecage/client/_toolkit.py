@@ -1,7 +1,7 @@
 """Code mode for an agent loop: what to register with the model, and what to call when the model calls."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack, cast, get_args
 
 from codecage.client._answer import Answer, answer_of
 from codecage.client._definitions import CallTool, is_definition, tools_from
@@ -187,3 +187,5 @@ def _definition(tool: ModelTool, provider: Provider) -> dict[str, Any]:
             return {**named, "input_schema": tool.input_schema}
         case "mcp":
             return {**named, "inputSchema": tool.input_schema}
+        case _:
+            raise ValueError(f"{provider!r} is not one of {', '.join(get_args(Provider))}")

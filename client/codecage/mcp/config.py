@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from codecage.client import Detail, Limits, Policy
 from codecage.mcp.rules import Action, Rule
@@ -80,7 +81,7 @@ class ServerConfig(BaseModel):
     @model_validator(mode="after")
     def _reachable(self) -> "ServerConfig":
         if (self.command is None) == (self.url is None):
-            raise ValueError("needs either a command or a url")
+            raise ValueError("needs either a command or a url" + (", not both" if self.url else ""))
         if self.type is not None and self.type != self.transport:
             raise ValueError(f"is of type {self.type}, and has a {'url' if self.url else 'command'}")
         return self
@@ -171,6 +172,16 @@ def _expanded(value: Any, environment: Mapping[str, str], where: str) -> Any:
 
 def _told(error: ValidationError) -> list[str]:
     return [
-        f"{'.'.join(str(step) for step in each['loc']) or 'the file'}: {each['msg'].removeprefix('Value error, ')}"
+        f"{'.'.join(str(step) for step in each['loc']) or 'the file'}: {_reason(each)}"
         for each in error.errors(include_url=False, include_context=False)
     ]
+
+
+def _reason(error: ErrorDetails) -> str:
+    match error["type"]:
+        case "extra_forbidden":
+            return "there is no such key here"
+        case "missing":
+            return "is missing"
+        case _:
+            return error["msg"].removeprefix("Value error, ")

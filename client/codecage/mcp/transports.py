@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hmac
 import logging
+import socket
 from collections.abc import Generator
 from typing import Any
 
@@ -43,14 +44,26 @@ async def serve_http(gateway: Gateway, host: str, port: int, token: str | None) 
         app = _Guarded(app, token)
     config = uvicorn.Config(app, host=host, port=port, log_config=None, access_log=False)
     server = _Server(config)
-    with config.bind_socket() as socket:
-        serving = asyncio.create_task(server.serve(sockets=[socket]))
+    with _listen(host, port) as listener:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await asyncio.shield(serving)
         finally:
             server.should_exit = server.force_exit = True
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([serving])
+                if server.started:  # what a forced exit leaves out, and would be cancelled and logged at the end
+                    await server.lifespan.shutdown()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    # Uvicorn would end the process where the address cannot be had.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while")[0]  # which names the address once more
+        raise OSError(f"cannot listen on {host}:{port}: {reason.lower()}") from error
 
 
 class _Server(uvicorn.Server):

@@ -2374,17 +2374,21 @@ Global___Policy: _TypeAlias = Policy  # noqa: Y015
 
 @_typing.final
 class Determinism(_message.Message):
-    """Makes a run repeatable."""
+    """Makes a run repeatable: what a script can observe is then a function of the request and of the answers it gets, in
+    their order. The same request with the same answers makes the same calls and ends with the same value.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEED_FIELD_NUMBER: _builtins.int
     START_TIME_FIELD_NUMBER: _builtins.int
     seed: _builtins.int
-    """Seed of Math.random."""
+    """Seed of Math.random and crypto.randomUUID."""
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """The clock at the script's start."""
+        """The clock at the script's start, to the millisecond. It goes on by one millisecond with each answer and by nothing
+        else. Unset: the beginning of 1970.
+        """
 
     def __init__(
         self,

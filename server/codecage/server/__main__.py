@@ -12,7 +12,11 @@ def main() -> int:
     if sys.platform != "linux":
         print(f"codecage serve runs on Linux only; this is {sys.platform}", file=sys.stderr)
         return 1
-    import uvloop
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        print("codecage serve needs the extra `server`: pip install 'codecage[server]'", file=sys.stderr)
+        return 1
 
     from codecage.server.config import load_settings  # after the check of the system
     from codecage.server.logs import configure_logs

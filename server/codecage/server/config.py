@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Self, cast
 
 from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -208,22 +209,32 @@ def _listed(value: object) -> object:
     ]
 
 
-def load_settings(arguments: list[str]) -> Settings:
-    """The settings of this process. Exits with code 2 and a message where one is wrong."""
+def load_settings(arguments: list[str], command: str = "codecage serve") -> Settings:
+    """The settings of this process. Exits with code 2 and a message of `command` where one is wrong."""
     path = _config_path(arguments)
     if path and not Path(path).is_file():
-        _refuse(f"there is no file {path}")
+        _refuse(command, f"there is no file {path}")
     try:
-        return Settings(_cli_parse_args=arguments)  # type: ignore[call-arg]  # a parameter of pydantic-settings
+        # parameters of pydantic-settings
+        return Settings(_cli_parse_args=arguments, _cli_prog_name=command)  # type: ignore[call-arg]
     except ValidationError as error:
-        _refuse(*(f"{'.'.join(map(str, each['loc'])) or 'settings'}: {each['msg']}" for each in error.errors()))
-    except (SettingsError, tomllib.TOMLDecodeError) as error:
-        _refuse(str(error))
+        _refuse(command, *map(_told, error.errors()))
+    except tomllib.TOMLDecodeError as error:
+        _refuse(command, f"{path} is no TOML: {error}")
+    except SettingsError as error:
+        _refuse(command, str(error))
 
 
-def _refuse(*reasons: str) -> NoReturn:
+def _told(error: ErrorDetails) -> str:
+    name = ".".join(map(str, error["loc"])) or "settings"
+    if error["type"] == "extra_forbidden":
+        return f"there is no setting {name!r}; there are {', '.join(sorted(Settings.model_fields))}"
+    return f"{name}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def _refuse(command: str, *reasons: str) -> NoReturn:
     for reason in reasons:
-        sys.stderr.write(f"codecage serve: {reason}\n")
+        sys.stderr.write(f"{command}: {reason}\n")
     sys.exit(2)
 
 

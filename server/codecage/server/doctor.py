@@ -62,7 +62,7 @@ async def _print_escapes(pool: Pool) -> int:
 
 def main() -> int:
     """Takes the flags of `codecage serve`. Exit code 0, 1, or 2 for wrong arguments."""
-    settings = load_settings(sys.argv[1:])
+    settings = load_settings(sys.argv[1:], "codecage doctor")
     configure_logs("error", settings.log_format)
     adopt_orphans()
     return asyncio.run(examine(settings))

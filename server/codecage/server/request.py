@@ -16,14 +16,38 @@ from codecage.v1 import codecage_pb2 as pb
 
 __all__ = ["FEATURES", "RunRequest", "decode_start", "find_catalog", "find_dialect", "policy_problems"]
 
-FEATURES = ("adjust_budget", "catalogs", "describe", "max_concurrency", "output_schema", "serial_key", "tool_pending")
+FEATURES = (
+    "adjust_budget",
+    "catalogs",
+    "describe",
+    "determinism",
+    "max_concurrency",
+    "output_schema",
+    "serial_key",
+    "tool_pending",
+)
 """Features that a request may require by name."""
 
 _RUN_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _MAX_ANNOTATION_BYTES = 64 << 10
 _MAX_LABELS, _MAX_LABEL_KEY_BYTES, _MAX_LABEL_VALUE_BYTES = 32, 64, 256
 _MAX_STATE_BYTES = 1 << 20
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 _ANNOTATION_SHAPE = JsonShape(depth=128, items=100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Determinism:
+    """What the script's clock and its random numbers come from."""
+
+    seed: int
+    start_milliseconds: int
+    """Since 1970."""
+
+    @classmethod
+    def from_message(cls, message: pb.Determinism) -> Determinism:
+        """Of a message that is valid."""
+        return cls(message.seed, message.start_time.seconds * 1000 + message.start_time.nanos // 1_000_000)
 
 
 @dataclass(frozen=True)
@@ -45,6 +69,7 @@ class RunRequest:
     state_json: dict[str, str] = field(default_factory=dict[str, str])
     """What `load(key)` finds: a JSON text for each key."""
     labels: dict[str, str] = field(default_factory=dict[str, str])
+    determinism: Determinism | None = None
 
 
 def decode_start(start: pb.Start, ceilings: Limits, catalogs: CatalogStore | None = None) -> RunRequest:
@@ -65,6 +90,7 @@ def decode_start(start: pb.Start, ceilings: Limits, catalogs: CatalogStore | Non
     violations += _input_problems(start, limits)
     violations += _annotation_problems(start)
     violations += _label_problems(start)
+    violations += _determinism_problems(start)
     if start.run_id and not _RUN_ID.fullmatch(start.run_id):
         violations.append(FieldViolation("start.run_id", "must be 1 to 128 of A-Z a-z 0-9 . _ : -"))
     if violations:
@@ -81,6 +107,7 @@ def decode_start(start: pb.Start, ceilings: Limits, catalogs: CatalogStore | Non
         input_json=start.input_json,
         annotations_json=start.annotations_json if start.HasField("annotations_json") else None,
         labels=dict(start.labels),
+        determinism=Determinism.from_message(start.determinism) if start.HasField("determinism") else None,
     )
 
 
@@ -101,7 +128,7 @@ def find_catalog(catalog_id: str, catalogs: CatalogStore | None) -> Catalog:
 
 
 def _refuse_missing_features(start: pb.Start) -> None:
-    for name in ("determinism", "journal", "dry_run"):
+    for name in ("journal", "dry_run"):
         if start.HasField(name):
             raise FeatureMissing(name, f"start.{name}")
     for index, feature in enumerate(start.required_features):
@@ -116,6 +143,13 @@ def policy_problems(policy: pb.Policy, path: str) -> list[FieldViolation]:
         for descriptor, value in policy.ListFields()
         if descriptor.enum_type is not None and value not in descriptor.enum_type.values_by_number
     ]
+
+
+def _determinism_problems(start: pb.Start) -> list[FieldViolation]:
+    time = start.determinism.start_time
+    if _FIRST_SECOND <= time.seconds <= _LAST_SECOND and 0 <= time.nanos < 1_000_000_000:
+        return []
+    return [FieldViolation("start.determinism.start_time", "must be within the years 1 to 9999, with nanos below 10^9")]
 
 
 def _state_problems(start: pb.Start) -> list[FieldViolation]:

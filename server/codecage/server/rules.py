@@ -57,7 +57,7 @@ def listing_frame(request: RunRequest, kind: wire.ListingKind.ValueType) -> wire
 def script_frame(request: RunRequest) -> wire.SupervisorFrame:
     """The frame that starts a script."""
     limits, policy = request.limits, request.policy
-    rules = {
+    rules: dict[str, object] = {
         "argumentBytes": limits.argument_bytes,
         "jsonDepth": limits.json_depth,
         "jsonItems": limits.json_items,
@@ -76,6 +76,9 @@ def script_frame(request: RunRequest) -> wire.SupervisorFrame:
         "globals": _GLOBALS[policy.globals_form],
         "state": request.state_json,
     }
+    if (determinism := request.determinism) is not None:
+        high, low = divmod(determinism.seed, 1 << 32)
+        rules["determinism"] = {"start": determinism.start_milliseconds, "high": high, "low": low}
     script = wire.Script(
         source=request.source,
         input_json=request.input_json or None,

@@ -6,6 +6,7 @@ The template prepares itself in a process of its own while this one loads gRPC.
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 
 import structlog
@@ -18,6 +19,8 @@ __all__ = ["ServerError", "start_and_serve"]
 
 _log = structlog.get_logger(__name__)
 _LAST_PORT = 65_535
+_LONGEST_PATH = 107
+"""Bytes of `sun_path` of a Unix socket, without the zero at its end."""
 _LARGEST_PIECE, _KEPT_HEAP = 32 << 20, 32 << 20
 
 
@@ -42,6 +45,7 @@ async def start_and_serve(settings: Settings) -> None:
 def _check_address(address: str) -> None:
     """Raises ServerError for what is no address, before anything is started for it."""
     if address.startswith("unix:"):
+        _check_path(address.removeprefix("unix:"), address)
         return
     host, separator, port = address.rpartition(":")
     if not separator or not (port.isascii() and port.isdigit()) or int(port) > _LAST_PORT:
@@ -51,6 +55,14 @@ def _check_address(address: str) -> None:
             "listening beyond loopback without identity: everyone who reaches the port may run scripts",
             address=address,
         )
+
+
+def _check_path(path: str, address: str) -> None:
+    if not path:
+        raise ServerError(f"cannot listen on {address!r}: the path of the socket is missing")
+    if (size := len(os.fsencode(path))) > _LONGEST_PATH:
+        told = f"a path of {size} bytes; a socket's has {_LONGEST_PATH} at most"
+        raise ServerError(f"cannot listen on {address!r}: {told}")
 
 
 def _raise_descriptor_limit() -> None:

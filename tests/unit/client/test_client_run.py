@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -305,8 +305,10 @@ async def test_a_server_that_dies_leaves_the_fate_unknown(service: FakeService, 
     ("options", "error", "reason"),
     [
         ({"limit": 3}, TypeError, "unexpected keyword argument 'limit'"),
-        ({"input": object()}, ValueError, "Unable to serialize unknown type"),
-        ({"language": "python"}, ValueError, "'python' is not one of auto, javascript, typescript"),
+        ({"input": object()}, ValueError, "input cannot be written as JSON: Unable to serialize unknown type"),
+        ({"policy": Policy(answer_form=cast("Any", "x"))}, ValueError, "answer_form: 'x' is not one of value_or_text"),
+        ({"dialect": 3}, TypeError, "dialect must be a str, not int"),
+        ({"language": "python"}, ValueError, "language: 'python' is not one of auto, javascript, typescript"),
         ({"limits": Limits(calls=2**40)}, ValueError, "out of range"),
         ({"tools": [Tool("by hand")]}, ValueError, "'by hand' has no handler"),
         ({"tools": [add, add]}, ValueError, "two tools are named 'add'"),
@@ -321,6 +323,14 @@ async def test_options_that_make_no_request_are_refused_here(
 ) -> None:
     with pytest.raises(error, match=reason):
         await client.run("", **options)
+
+
+@pytest.mark.parametrize("source", [None, b"return 1"])
+async def test_a_source_that_is_no_text_is_refused_here(client: Client, source: Any) -> None:
+    with pytest.raises(TypeError, match="source must be a str, not"):
+        await client.run(source)
+    with pytest.raises(TypeError, match="source must be a str, not"):
+        await client.check(source)
 
 
 @pytest.mark.parametrize(

@@ -153,12 +153,16 @@ async def test_an_answer_that_is_no_json_leaves_the_call_open(service: FakeServi
 
 
 async def test_cancelling_keeps_what_was_so_far(service: FakeService, client: Client) -> None:
+    written = asyncio.Event()
+
     @service.expect_run
     async def script(run: FakeRun) -> None:
         await run.text("so far")
+        written.set()
         await run.closed.wait()
 
     async with await client.start("") as run:
+        await written.wait()
         await run.cancel("enough")
         result = await run.result()
     assert service.runs[0].messages == [CancelSeen("enough")]

@@ -145,3 +145,8 @@ def test_a_client_that_cannot_connect_leaves_no_thread(thread: ServiceThread) ->
     ):
         pass
     assert threading.active_count() == before
+
+
+def test_a_client_that_was_not_entered_says_so() -> None:
+    with pytest.raises(RuntimeError, match="use it as `with SyncClient"):
+        SyncClient.connect("unix:nowhere").run("")

@@ -74,7 +74,6 @@ def test_a_run_id_that_would_confuse_a_log_is_refused(run_id: str) -> None:
 
 
 MISSING: dict[str, dict[str, Any]] = {
-    "start.determinism": {"determinism": pb.Determinism(seed=1)},
     "start.journal": {"journal": pb.Journal()},
     "start.dry_run": {"dry_run": pb.DryRun()},
     "start.required_features[1]": {"required_features": ["tool_pending", "teleport"]},

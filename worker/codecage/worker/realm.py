@@ -34,6 +34,7 @@ _FILES = (
     "calls",
     "hints",
     "globals",
+    "clock",
     "polyfills",
     "run",
 )

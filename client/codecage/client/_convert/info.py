@@ -17,7 +17,7 @@ from codecage.client._info import (
     ServerInfo,
 )
 from codecage.client._json import parse_json
-from codecage.client._options import DescribeOptions
+from codecage.client._options import DescribeOptions, check_source
 from codecage.client._tools import Tool
 from codecage.v1 import codecage_pb2 as pb
 
@@ -78,6 +78,7 @@ def check_request(
     source: str, tools: Iterable[Tool], catalog_id: str | None, language: Language, dialect: str
 ) -> bytes:
     """Asks to compile a script."""
+    check_source(source)
     message = pb.CheckRequest(source=source, language=shared.enum_number(_ENUMS["Language"], language), dialect=dialect)
     _add_tools(message, tools, catalog_id)
     return message.SerializeToString()

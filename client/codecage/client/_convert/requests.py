@@ -7,7 +7,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from codecage.client._config import Clock, Determinism
 from codecage.client._convert import shared
 from codecage.client._json import dump_json
-from codecage.client._options import StartOptions
+from codecage.client._options import StartOptions, check_source
 from codecage.client._tools import Tool, ToolFailure, ToolOutput, as_output
 from codecage.v1 import codecage_pb2 as pb
 
@@ -23,13 +23,14 @@ def start(source: str, tools: Iterable[Tool], options: StartOptions) -> bytes:
     Raises ValueError or TypeError for what cannot be said in the protocol, for instance an input that is no
     JSON value or a limit that is no number. Everything else is for the server to judge.
     """
+    check_source(source)
     message = pb.Start(
         source=source,
         language=shared.enum_number(_LANGUAGES, options.get("language", "auto")),
         dialect=options.get("dialect", ""),
         run_id=options.get("run_id", ""),
         labels=options.get("labels", {}),
-        state_json={key: dump_json(value) for key, value in options.get("state", {}).items()},
+        state_json={key: _json_of(f"state[{key!r}]", value) for key, value in options.get("state", {}).items()},
         required_features=options.get("required_features", ()),
     )
     _add_tools(message, tools, options)
@@ -52,9 +53,9 @@ def _add_tools(message: pb.Start, tools: Iterable[Tool], options: StartOptions) 
 
 def _add_values(message: pb.Start, options: StartOptions) -> None:
     if "input" in options:
-        message.input_json = dump_json(options["input"])
+        message.input_json = _json_of("input", options["input"])
     if "annotations" in options:
-        message.annotations_json = dump_json(options["annotations"])
+        message.annotations_json = _json_of("annotations", options["annotations"])
     if limits := options.get("limits"):
         message.limits.CopyFrom(shared.limits_message(limits))
     if policy := options.get("policy"):
@@ -63,6 +64,14 @@ def _add_values(message: pb.Start, options: StartOptions) -> None:
         message.determinism.CopyFrom(_determinism(determinism))
     if journal := options.get("journal"):
         message.journal.ParseFromString(journal)
+
+
+def _json_of(name: str, value: object) -> str:
+    """An option as JSON. Raises ValueError naming it."""
+    try:
+        return dump_json(value)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be written as JSON: {error}") from error
 
 
 def _determinism(determinism: Determinism) -> pb.Determinism:

@@ -29,16 +29,16 @@ def seconds(value: Duration) -> float:
     return value.seconds + value.nanos / _NANOS
 
 
-def enum_number(enum: EnumDescriptor, word: str) -> Any:
+def enum_number(enum: EnumDescriptor, word: str, name: str = "") -> Any:
     """The number of an enum's value from its word, for instance "end_run".
 
-    Raises ValueError naming the words.
+    Raises ValueError naming the words, and `name`, that of the option.
     """
     prefix = _prefix(enum)
-    value = enum.values_by_name.get(prefix + word.upper())
+    value = enum.values_by_name.get(prefix + str(word).upper())
     if value is None or value.number == 0:
         words = [each.name.removeprefix(prefix).lower() for each in enum.values if each.number != 0]
-        raise ValueError(f"{word!r} is not one of {', '.join(words)}")
+        raise ValueError(f"{name or enum.name.lower()}: {word!r} is not one of {', '.join(words)}")
     return value.number
 
 
@@ -86,7 +86,7 @@ def policy_message(policy: Policy) -> pb.Policy:
         if word is not None:
             enum = pb.Policy.DESCRIPTOR.fields_by_name[field.name].enum_type
             assert enum is not None
-            setattr(message, field.name, enum_number(enum, word))
+            setattr(message, field.name, enum_number(enum, word, field.name))
     return message
 
 

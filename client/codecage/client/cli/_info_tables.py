@@ -11,12 +11,16 @@ from rich.table import Table
 from codecage.client import Limits, Policy, ServerInfo
 from codecage.client.cli._present import human_bytes, visible
 
+_WIDTH_OF_A_FILE = 160
+"""Columns where there is no terminal: nothing is folded then, so that every name can be searched for."""
 _STATE_STYLES = {"active": "green", "unavailable": "yellow", "failed": "red", "disabled": "dim"}
 
 
 def print_info(info: ServerInfo) -> None:
     """Print everything that a server says of itself."""
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH_OF_A_FILE
     console.print(_summary(info))
     for table in (_layers(info), _limits(info), _policies(info)):
         console.print()
@@ -80,6 +84,6 @@ def _limit(name: str, value: Any) -> str:
 
 def _table(title: str, headings: Iterable[str]) -> Table:
     table = Table(box=None, title=title, title_justify="left", title_style="bold", pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=index == 0)
     return table

@@ -38,8 +38,9 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command line
 ) -> None:
     """Run a script, and answer its calls with the tools of a Python file.
 
-    Prints what the script writes, and its value. Exits with 0 if the script completed, 1 if it did not, 2 for
-    wrong usage, 3 if there is no server or it was lost, 130 after Ctrl-C.
+    Prints what the script writes, and its value.
+
+    Exits with 0 if the script completed, 1 if not, 2 for wrong usage, 3 without a server, 130 after Ctrl-C.
     """
     from codecage.client.cli import _session
 

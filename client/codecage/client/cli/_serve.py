@@ -6,6 +6,8 @@ from typing import NoReturn
 
 import typer
 
+from codecage.client.cli._server import ExitCode, complain
+
 
 def serve(context: typer.Context) -> None:
     """Run a server here, until it is told to stop.
@@ -24,5 +26,9 @@ def doctor(context: typer.Context) -> None:
 
 
 def _become(module: str, context: typer.Context) -> NoReturn:
+    from codecage.client._local import missing_requirements
+
+    if missing := missing_requirements():
+        raise complain(missing, ExitCode.USAGE)
     # Another program: the client knows nothing of the server but its protocol. No shell is wanted (S606).
     os.execv(sys.executable, [sys.executable, "-m", module, *context.args])  # noqa: S606

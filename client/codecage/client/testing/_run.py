@@ -125,10 +125,11 @@ class FakeRun:
                 self._end(Ends(Outcome.CANCELLED, ended_by=EndedBy.CALLER))
             return
         for message in reverse_requests.messages(data):
-            self._take(message)
+            # First noted, then acted on: it may end the run, and then the test looks at what came.
             async with self._came:
                 self.messages.append(message)
                 self._came.notify_all()
+            self._take(message)
 
     async def ending(self) -> Ends:
         """Wait until the client ends the run."""

@@ -4,7 +4,6 @@
   "use strict";
   const I = cage.intrinsics;
   const { list } = cage;
-  const { random } = Math;
   const { Date, RangeError, RegExp, Set, Uint8Array } = globalThis;
   const fromCharCode = String.fromCharCode;
   const typedArrayTag = I.uncurryThis(
@@ -13,11 +12,6 @@
   const cloneBuffer = I.uncurryThis(ArrayBuffer.prototype.slice);
   const subarray = I.uncurryThis(Uint8Array.prototype.subarray);
   const setAdd = I.uncurryThis(Set.prototype.add);
-  let started = I.now();
-  // Times count from the start of the script.
-  cage.startClock = () => {
-    started = I.now();
-  };
 
   function attempt(probe, value) {
     try {
@@ -239,7 +233,7 @@
     for (let i = 0; i < 36; i++) {
       if (i === 8 || i === 13 || i === 18 || i === 23) id += "-";
       else if (i === 14) id += "4";
-      else id += "0123456789abcdef"[i === 19 ? 8 + I.floor(random() * 4) : I.floor(random() * 16)];
+      else id += "0123456789abcdef"[i === 19 ? 8 + I.floor(cage.random() * 4) : I.floor(cage.random() * 16)];
     }
     return id;
   }
@@ -252,7 +246,13 @@
   cage.expose("AbortSignal", AbortSignal);
   cage.expose("AbortController", AbortController);
   cage.expose("crypto", I.freeze({ randomUUID }));
-  cage.expose("performance", I.freeze({ now: () => I.now() - started, get timeOrigin() { return started; } }));
+  const performance = {
+    now: () => cage.now() - cage.startOfScript(),
+    get timeOrigin() {
+      return cage.startOfScript();
+    },
+  };
+  cage.expose("performance", I.freeze(performance));
   I.defineProperty(I.Error, "captureStackTrace", {
     __proto__: null, value: () => {}, writable: true, configurable: true, enumerable: false,
   });

@@ -137,7 +137,7 @@
     cage.budgets.console = rules.consoleBytes;
     cage.budgets.output = rules.outputBytes;
     cage.configureGlobals(rules);
-    cage.startClock();
+    cage.startClock(rules.determinism);
   }
 
   function setInput(text) {
@@ -193,6 +193,7 @@
         settled = undefined;
         return cage.reset();
       default:
+        cage.tick();
         return cage.calls.answer(op - cage.FROM_HOST.ANSWER, n, text);
     }
   }
