@@ -89,6 +89,15 @@ async def test_a_server_that_does_not_end_by_itself_is_killed_before_the_client_
     assert not server.is_running()
 
 
+async def test_a_server_that_does_not_end_by_itself_dies_with_a_gateway_that_is_killed() -> None:
+    entry = wicked()
+    async with over_stdio({"w": {**entry, "args": [*entry["args"], "--stubborn"]}}) as front:
+        assert await front.text("return await tools.w__look({ word: 'here' })") == "here"
+        (server,) = front.servers()
+        front.process.kill()
+        await until(lambda: not server.is_running())
+
+
 async def test_a_disabled_server_is_not_started(sidecar: tuple[str, str]) -> None:
     async with over_stdio({"w": wicked(disabled=True)}, *sidecar) as front:
         assert await front.text("return ALL_TOOLS.length") == "0"

@@ -2,7 +2,12 @@
 
 import asyncio
 import contextlib
+import errno
+import os
+import shutil
+import sys
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio
@@ -26,8 +31,8 @@ _HTTP_TIMEOUT = httpx2.Timeout(30.0, read=None)
 _MOST_PAGES = 100
 _LIST_SECONDS = 30.0
 
-# Our own client gives us the SDK's four seconds to end before it kills us. A server that neither the end of its input
-# nor SIGTERM ends must be gone by then: nobody else would kill it.
+# Our own client gives us the SDK's four seconds to end before it kills us. Servers that neither the end of their input
+# nor SIGTERM ends should be gone by then; those that are not die with us, on their leash.
 stdio.PROCESS_TERMINATION_TIMEOUT = stdio.FORCE_KILL_TIMEOUT = 1.0
 
 
@@ -122,6 +127,14 @@ class Link:
                     group.cancel_scope.cancel()
 
 
+def _check_command(command: str, config: ServerConfig) -> None:
+    """Raises FileNotFoundError for a command that is not there: behind the leash its failure would have no words."""
+    is_path = os.sep in command
+    there = Path(config.cwd or ".", command).exists() if is_path else shutil.which(command, path=config.env.get("PATH"))
+    if not there:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command)
+
+
 @contextlib.asynccontextmanager
 async def _transport(config: ServerConfig) -> AsyncGenerator[_Streams]:
     if config.url is not None:
@@ -132,8 +145,13 @@ async def _transport(config: ServerConfig) -> AsyncGenerator[_Streams]:
             yield streams
         return
     assert config.command is not None
+    _check_command(config.command, config)
+    leash = [str(Path(__file__).with_name("leash.py")), str(os.getpid())]
     parameters = StdioServerParameters(
-        command=config.command, args=list(config.args), env=dict(config.env), cwd=config.cwd
+        command=sys.executable,
+        args=["-I", "-S", *leash, config.command, *config.args],
+        env=dict(config.env),
+        cwd=config.cwd,
     )
     async with stdio_client(parameters) as streams:
         yield streams
