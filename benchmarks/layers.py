@@ -1,5 +1,8 @@
 """What each layer of the lockdown costs a worker: the steps of the worker's own path, timed one by one in a fork.
 
+What the template does once for all its workers is done before the forks, as there: the filter is assembled, the
+bounding set of capabilities emptied.
+
 As a program (`python -m benchmarks.layers COUNT`) it forks so many children, one after another, and writes what each
 step took them to standard output as JSON, in seconds.
 """
@@ -13,16 +16,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from codecage.worker.lockdown.capabilities import drop_all
+from codecage.worker.lockdown.capabilities import drop_all, empty_bounding_set
 from codecage.worker.lockdown.descriptors import close_inherited
 from codecage.worker.lockdown.identity import change_user
 from codecage.worker.lockdown.landlock import restrict_files
 from codecage.worker.lockdown.limits import Footprint, apply_limits
 from codecage.worker.lockdown.namespaces import empty_root, enter_namespaces
 from codecage.worker.lockdown.privileges import drop_privileges
-from codecage.worker.lockdown.seccomp import install_filter
+from codecage.worker.lockdown.seccomp import install_filter, prepare_filter
 
 from .bench import Bench
 from .report import Result
@@ -38,7 +42,7 @@ NAMES = {
     "privileges": "no new privileges, not dumpable, dying with the parent",
     "landlock": "Landlock",
     "rlimits": "limits of the kernel",
-    "seccomp": "assembling and installing the filter",
+    "seccomp": "installing the filter",
     ALL: "all of these but the fork",
     "template": "namespaces and an empty root, once for a template",
 }
@@ -55,14 +59,14 @@ async def layers(bench: Bench) -> list[Result]:
     ]
 
 
-def steps(parent: int, report: int) -> list[tuple[str, Callable[[], object]]]:
-    """The path of a worker, in its order."""
+def steps(parent: int, report: int, *, is_empty: bool) -> list[tuple[str, Callable[[], object]]]:
+    """The path of a worker, in its order. `is_empty`: the bounding set was emptied before the fork."""
     before = Footprint.parse(Path("/proc/self/statm").read_bytes())
     ours, _theirs = socket.socketpair()
     return [
         ("descriptors", lambda: close_inherited(ours.detach(), report)),
         ("separate_uid", lambda: change_user(USER)),
-        ("capabilities", drop_all),
+        ("capabilities", lambda: drop_all(bounding_set_is_empty=is_empty)),
         ("privileges", lambda: drop_privileges(parent)),
         ("landlock", restrict_files),
         ("rlimits", lambda: apply_limits(before, 1 << 30, 3600)),
@@ -70,10 +74,10 @@ def steps(parent: int, report: int) -> list[tuple[str, Callable[[], object]]]:
     ]
 
 
-def locked_child(parent: int, report: int) -> None:
+def locked_child(parent: int, report: int, *, is_empty: bool) -> None:
     """Locks this process and tells what each step took."""
     took: dict[str, float] = {}
-    todo = steps(parent, report)
+    todo = steps(parent, report, is_empty=is_empty)
     begin = time.perf_counter()
     for name, step in todo:
         since = time.perf_counter()
@@ -117,8 +121,10 @@ def fork_seconds() -> float:
 
 def main(count: int) -> None:
     """Prints the median of each step."""
+    prepare_filter()
+    is_empty = empty_bounding_set()
     taken: dict[str, list[float]] = {"fork": [fork_seconds() for _ in range(count)]}
-    for work in (locked_child, template_child):
+    for work in (partial(locked_child, is_empty=is_empty), template_child):
         for _ in range(count):
             for name, seconds in told_by(work).items():
                 taken.setdefault(name, []).append(seconds)

@@ -103,6 +103,12 @@ async def test_dates_work_as_ever(stub: rpc.CodeModeServiceAsyncStub) -> None:
     assert await value_of(stub, source, determinism(1)) == await value_of(stub, source, None)
 
 
+async def test_nothing_tells_when_memory_was_collected(stub: rpc.CodeModeServiceAsyncStub) -> None:
+    source = "return [typeof WeakRef, typeof FinalizationRegistry, 'WeakRef' in globalThis]"
+    assert await value_of(stub, source, determinism(1)) == '["undefined","undefined",false]'
+    assert await value_of(stub, source, None) == '["function","function",true]'
+
+
 async def test_without_determinism_time_goes_on(stub: rpc.CodeModeServiceAsyncStub) -> None:
     source = "const begin = Date.now(); await tools.t({}); return Date.now() - begin"
     assert int(await value_of(stub, source, None, pause=0.05)) >= 40

@@ -2375,7 +2375,8 @@ Global___Policy: _TypeAlias = Policy  # noqa: Y015
 @_typing.final
 class Determinism(_message.Message):
     """Makes a run repeatable: what a script can observe is then a function of the request and of the answers it gets, in
-    their order. The same request with the same answers makes the same calls and ends with the same value.
+    their order. The same request with the same answers makes the same calls and ends with the same value, unless it comes
+    to a limit of time, memory or stack. Such a script finds no WeakRef and no FinalizationRegistry.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

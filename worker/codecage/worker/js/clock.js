@@ -64,6 +64,12 @@
     I.defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
   }
 
+  function remove(name) {
+    const before = I.getOwnPropertyDescriptor(globalThis, name);
+    undo[undo.length] = () => I.defineProperty(globalThis, name, before);
+    delete globalThis[name];
+  }
+
   function replaceSources() {
     function Date() {
       if (new.target === undefined) return dateToString(new NativeDate(fixed));
@@ -78,6 +84,9 @@
     replace(NativeDate.prototype, "constructor", Date);
     replace(Math, "random", { random: seededRandom }.random);
     replaceFormats();
+    // They tell when memory was collected, which is nobody's to foresee.
+    remove("WeakRef");
+    remove("FinalizationRegistry");
   }
 
   // Without a date they take the present one.
