@@ -2,12 +2,15 @@
 
 import json
 import sys
+import threading
 from typing import Any
 
 from pydantic_core import to_json
 
 _DEPTH = 2_000
 """More than the service lets a value be nested, whatever the caller's own stack."""
+_raising = threading.Lock()
+"""The limit is that of all threads: whoever raises it gives it back before another one does."""
 
 
 def dump_json(value: Any) -> str:
@@ -31,11 +34,12 @@ def parse_json(text: str) -> Any:
 
 
 def _parse_deep(text: str) -> Any:
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(limit + _DEPTH)
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("the JSON text is nested too deeply") from error
-    finally:
-        sys.setrecursionlimit(limit)
+    with _raising:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(limit + _DEPTH)
+        try:
+            return json.loads(text)
+        except RecursionError as error:
+            raise ValueError("the JSON text is nested too deeply") from error
+        finally:
+            sys.setrecursionlimit(limit)

@@ -4,6 +4,8 @@ import dataclasses
 import datetime as dt
 import enum
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -64,3 +66,11 @@ def test_integers_are_read_exactly() -> None:
 def test_what_is_no_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_json(text)
+
+
+def test_deep_texts_in_many_threads_leave_the_limit_of_recursion_as_it_was() -> None:
+    limit, text = sys.getrecursionlimit(), "[" * 1_500 + "]" * 1_500
+    with ThreadPoolExecutor(8) as pool:
+        values = list(pool.map(parse_json, [text] * 200))
+    assert all(isinstance(value, list) for value in values)
+    assert sys.getrecursionlimit() == limit
